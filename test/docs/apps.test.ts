@@ -1,4 +1,4 @@
-/** The code of docs/apps.md, as it stands there but for shorter pauses, in a browser before a real gateway. */
+/** The code of docs/apps.md, as it stands there except for shorter pauses, in a browser before a real gateway. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
@@ -16,7 +16,7 @@ const appPage: RequestListener = (_request, response) => {
   response.setHeader("content-type", "text/html").end(APP_PAGE);
 };
 
-/** The first block with these words. */
+/** The first block that contains these words. */
 function blockWith(words: string): string {
   const block = blocksOf(DOCUMENT).find(({ text }) => text.includes(words));
   assert.ok(block, words);
@@ -25,7 +25,7 @@ function blockWith(words: string): string {
 
 const WRAPPER = blockWith("/** Makes a call.").replace("(resolve, ms)", "(resolve, Math.min(ms, 20))");
 
-/** A site with the app's modules beside its page; whatever else is asked for is its API, which notes who called. */
+/** A site with the app's modules and its page. Every other address is its API, which records its callers. */
 async function openApp(t: TestContext, files: Readonly<Record<string, string>>) {
   const calls: string[] = [];
   const origin = await openOrigin(t, (request, response) => {
@@ -77,7 +77,7 @@ test("a fetch of an app on another host waits in line, shows it, and makes the s
   assert.match(await page.locator("#line").innerText(), /^waiting .*entered$/);
 });
 
-test("the page's own call shows the line in the page; the check-in makes a visit of the first page", async (t) => {
+test("a call by the page shows the line in the page, and the check-in makes the first page a full visit", async (t) => {
   const files = { "/patient-fetch.js": WRAPPER, "/usage.js": blockWith('document.querySelector("#line")') };
   const { origin, calls } = await openApp(t, files);
   const stage = await openStage(t, { origin, room: { totalActiveUsers: 1 } });
@@ -85,13 +85,13 @@ test("the page's own call shows the line in the page; the check-in makes a visit
   const page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${stage.port}/`);
   await page.evaluate(blockWith("/check-in").trim().replace(/;$/, ".then((answer) => answer.json())"));
-  // A first visit would be over by now.
+  // A first visit would have ended by now.
   stage.world.pass(90_000);
   assert.equal((await stage.engine.counts("main")).onSite, 1);
   await page.evaluate(`fetch("/.fairgate/main/leave", { method: "POST" })`);
   const occupant = stage.visitor();
   await occupant.open();
-  // The modules themselves are the app's, and come from where no line is.
+  // The modules belong to the app and come from a host without a line.
   await page.route(/\.js$/, (route) => {
     const file = files[new URL(route.request().url()).pathname as keyof typeof files];
     return route.fulfill({ contentType: "text/javascript", body: file });
@@ -109,7 +109,7 @@ test("the page's own call shows the line in the page; the check-in makes a visit
   await until(async () => (await page.locator("#line").innerText()) === "", "the end of the line");
 });
 
-test("an app that keeps its token itself is one visitor, in the line and on the site, with calls side by side", async (t) => {
+test("an app that keeps its token itself is one visitor, in the line and on the site, even with concurrent calls", async (t) => {
   const app = await openOrigin(t, appPage);
   const calls: string[] = [];
   const origin = await openOrigin(t, (request, response) => {
@@ -141,7 +141,7 @@ test("an app that keeps its token itself is one visitor, in the line and on the 
   assert.deepEqual(await context.cookies(), []);
 });
 
-test("a server action of Next.js waits by the page's own fetch, which tells how the line is", async (t) => {
+test("a server action of Next.js waits through the page's own fetch, which shows the line", async (t) => {
   const { origin, calls } = await openApp(t, {});
   const stage = await openStage(t, { origin, room: { totalActiveUsers: 1 } });
   await using browser = await openBrowser();

@@ -18,11 +18,11 @@ export interface Block {
 const FENCE = /^(```+)([^\n`]*)\n([\s\S]*?)^\1[ \t]*$/gm;
 /** In a list item, where a block would not be found. */
 const INDENTED = /^[ \t]+```sh\b/m;
-/** Other names for the same would be passed over in silence, so they are not used. */
+/** Other names for the same languages would be ignored silently, so they are not allowed. */
 const OTHER_SHELLS = new Set(["bash", "shell", "console", "zsh", "shell-session"]);
 const SHELL_TAG = /^(|run|control|gathering|drawn|skip=\S.*)$/;
 
-/** Every fenced block, in order. Throws on one that would not be run by mistake. */
+/** Every fenced block, in order. Throws on one that would be skipped by mistake. */
 export function blocksOf(document: string): Block[] {
   const indented = INDENTED.exec(document);
   if (indented)
@@ -41,7 +41,7 @@ function lineAt(document: string, index: number): number {
   return document.slice(0, index).split("\n").length;
 }
 
-/** A block's commands: one a line, longer ones joined where a line ends in a backslash. */
+/** A block's commands: one per line, joined where a line ends in a backslash. */
 export function commandsOf(block: Block): string[] {
   const lines = block.text.replace(/\\\n\s*/g, "").split("\n");
   return lines.map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));

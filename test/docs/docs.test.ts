@@ -1,4 +1,4 @@
-/** What the documents tell people to type works: every command is run, in order, as a reader would. */
+/** What the documents tell readers to type works: every command is run, in order, as a reader would. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { Reader, whyNotHere } from "./reader.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DOCUMENTS = globSync(["README.md", "CONTRIBUTING.md", "docs/*.md"], { cwd: ROOT }).sort();
 
-/** Commands that are not run here, wherever they stand, and why. */
+/** Commands that are not run here, wherever they appear, and why. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^git clone\b/, "this is the clone"],
   [/^npm ci\b|^npm install (?!.*\.tgz)/, "it needs a registry that has Fairgate, or writes into the clone"],
@@ -22,20 +22,20 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^(sudo )?(systemctl|install|rm|journalctl)\b/, "it changes the machine; test/release checks the unit"],
 ];
 
-/** Documents that say how to get Fairgate: their reader has what is published, and nothing else. */
+/** Documents that say how to get Fairgate: their reader has the published files and nothing else. */
 const WAYS_IN = ["README.md", "docs/install.md"];
 
 for (const name of DOCUMENTS) {
   const document = readFileSync(join(ROOT, name), "utf8");
   const blocks = blocksOf(document).filter(isForReaders);
   if (blocks.length === 0) continue;
-  test(`a reader of ${name} gets what it says`, async (t) => {
+  test(`following ${name} works`, async (t) => {
     await using reader = await Reader.sitDown({ hasFairgate: !WAYS_IN.includes(name) });
     for (const block of blocks) await t.test(`line ${block.line}`, (inner) => follow(reader, block, inner));
   });
 }
 
-test("the README tells how to stand in front of a site, and that is run", () => {
+test("the README says how to put a line in front of a site, and that is run", () => {
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   const commands = blocksOf(readme)
     .filter(({ tag }) => tag === "run")
@@ -44,7 +44,7 @@ test("the README tells how to stand in front of a site, and that is run", () => 
   assert.deepEqual(commands.filter(reasonAgainst), []);
 });
 
-test("a block that would be passed over by mistake is an error", () => {
+test("a block that would be skipped by mistake is an error", () => {
   for (const fence of ["bash", "console", "sh skip", "sh skip=", "sh rum"])
     assert.throws(() => blocksOf(`\`\`\`${fence}\ntrue\n\`\`\`\n`), /line 1/, fence);
   assert.throws(() => blocksOf("1. first\n\n   ```sh\n   true\n   ```\n"), /line 3: .*not indented/);
@@ -60,7 +60,7 @@ test("a command that fails is noticed", async () => {
   await assert.rejects(reader.type("fairgate run"), /ended without printing/);
 });
 
-/** What a reader does something with: commands, whole settings files, programs that listen, and a proxy of Next.js. */
+/** Kinds of blocks that a reader uses: commands, whole settings files, programs that listen, and a proxy of Next.js. */
 function isForReaders({ language, text }: Block): boolean {
   if (language === "yaml") return /^rooms:/m.test(text);
   return language === "sh" || (language === "ts" && (listens(text) || isNextProxy(text)));

@@ -1,7 +1,7 @@
 /**
- * The catalogue of errors, the source and docs/errors.md are in step: every code in the source is in the catalogue, every
- * code of the catalogue is in the source where it belongs, and the page has both. Where a table gives a type its codes, the
- * compiler has seen to the first half already; what is read as text here are codes that are plain strings to it.
+ * The catalogue of errors, the source and docs/errors.md agree: every code in the source is in the catalogue, every code of the
+ * catalogue is used in the source where it belongs, and the page has them all. Where a table types its codes, the compiler checks
+ * the first half; here codes that are plain strings are found in the source's text.
  */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
@@ -16,10 +16,10 @@ const CATALOGUE = "src/core/errors.ts";
 const tables: Readonly<Record<string, Readonly<Record<string, errors.CatalogueEntry>>>> = { ...errors };
 const files = globSync("src/**/*.ts", { cwd: ROOT })
   .filter((file) => !file.endsWith(".test.ts") && file !== CATALOGUE && !/^src\/(testing|sim)\//.test(file))
-  // Where a page is rendered, its kind was chosen elsewhere.
+  // The page's kind was chosen elsewhere.
   .filter((file) => !/\/suite\/|^src\/gateway\/page\//.test(file));
 
-/** The product's source below these folders, comments left out. */
+/** The product's source in these folders, without comments. */
 function sourceOf(...folders: readonly string[]): string {
   const own = files.filter((file) => folders.some((folder) => file.startsWith(`src/${folder}`)));
   assert.ok(own.length > 0, `no source in ${folders}`);
@@ -29,7 +29,7 @@ function sourceOf(...folders: readonly string[]): string {
     .replace(/^\s*(?:\/?\*|\/\/).*$/gm, "");
 }
 
-/** Each table, and where its codes are made. */
+/** Each table, and where its codes are used. */
 const MADE_IN: Readonly<Record<Exclude<keyof typeof errors, "EXIT_CODES">, readonly string[]>> = {
   SETTING_PROBLEMS: ["config", "cli"],
   PAGES: ["gateway"],
@@ -69,7 +69,7 @@ test("every exit code of a command is in the catalogue", () => {
   assert.deepEqual(found, Object.keys(errors.EXIT_CODES));
 });
 
-test("a status that stands beside a code or a kind is the catalogue's", () => {
+test("a status written beside a code or a kind is the one in the catalogue", () => {
   const entries: Readonly<Record<string, errors.CatalogueEntry>> = {
     ...errors.PAGES,
     ...errors.PROXY_ERRORS,
@@ -89,7 +89,7 @@ test("a status that stands beside a code or a kind is the catalogue's", () => {
   assert.ok(checked.length >= 10, `only ${checked.length} found`);
 });
 
-test("docs/errors.md is in step with the catalogue (npm run generate)", () => {
+test("docs/errors.md agrees with the catalogue (npm run generate)", () => {
   const page = readFileSync(join(ROOT, "docs", "errors.md"), "utf8");
   assert.equal(page, errorsPage());
   for (const code of Object.values(tables).flatMap((table) => Object.keys(table)))

@@ -1,4 +1,4 @@
-/** docs/README.md leads to every page, and links between pages lead somewhere. */
+/** docs/README.md leads to every page, and every link between pages works. */
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -15,7 +15,7 @@ interface Link {
   readonly anchor: string | null;
 }
 
-/** Links of a page to files of this repository; those of code blocks are examples. */
+/** A page's links to files of this repository; links in code blocks are examples. */
 function linksOf(page: string): Link[] {
   const text = read(page).replace(/^```[\s\S]*?^```/gm, "");
   return [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(([, path, anchor]) => ({
@@ -25,7 +25,7 @@ function linksOf(page: string): Link[] {
   }));
 }
 
-/** The anchors that a page's headings get, as GitHub makes them. */
+/** The anchors that GitHub gives to a page's headings. */
 function anchorsOf(page: string): Set<string> {
   const headings = read(page).matchAll(/^#+ (.+)$/gm);
   return new Set(

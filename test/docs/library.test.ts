@@ -27,14 +27,14 @@ function exportsOf(file: string): string[] {
   return [...[...source.matchAll(DECLARED)].map(([, name]) => name!), ...listed];
 }
 
-/** The text below a heading of the second level. */
+/** The text under a second-level heading. */
 function sectionOf(heading: string): string {
   const [, section] = page.split(`\n## ${heading}\n`);
   assert.ok(section, heading);
   return section.split(/\n## /)[0]!;
 }
 
-/** The names in the headings of the third level that are a list of names. */
+/** The names in third-level headings that list names. */
 function namesIn(section: string): string[] {
   const headings = [...section.matchAll(/^### (`.+)$/gm)].map(([, heading]) => heading!);
   return headings.flatMap((heading) => [...heading.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
@@ -45,7 +45,7 @@ const shared = namesIn(sectionOf(SHARED));
 for (const [entry, file] of ENTRIES) {
   test(`every export of ${entry} has a heading in docs/library.md`, () => {
     const described = [...namesIn(sectionOf(entry)), ...shared];
-    // `fairgate/fetch` exports again what is described with `fairgate`.
+    // `fairgate/fetch` exports again what is described under `fairgate`.
     const also = entry === "`fairgate/fetch`" ? namesIn(sectionOf("`fairgate`")) : [];
     const missing = exportsOf(file).filter((name) => ![...described, ...also].includes(name));
     assert.deepEqual(missing, []);
@@ -73,7 +73,7 @@ for (const [entry, file] of ENTRIES) {
   });
 }
 
-test("what is described as shared is exported by two entry points at least", () => {
+test("what is described as shared is exported by at least two entry points", () => {
   const all = ENTRIES.map(([, file]) => exportsOf(file));
   assert.deepEqual(
     shared.filter((name) => all.filter((names) => names.includes(name)).length < 2),

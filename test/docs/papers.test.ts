@@ -1,4 +1,4 @@
-/** Papers are cited by author and year, with the year that docs/papers.md has, and each of those listed is used. */
+/** Papers are cited by author and year, the year is the one in docs/papers.md, and each listed paper is cited. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * What a visitor meets at a site whose own proxy asks Fairgate, whichever proxy that is. All of them ask one gateway, where
- * each has rooms of its own, and each stands before a site of its own; visitors go through the proxy alone.
+ * What visitors meet at a site whose own proxy asks Fairgate, the same for every proxy. All proxies ask one gateway, where each
+ * has rooms of its own, and each serves a site of its own. Visitors only go through the proxy.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -15,11 +15,11 @@ export interface Kind {
   /** In lower case: it names its rooms. */
   readonly name: string;
   readonly start: StartHost;
-  /** The status of the waiting page, which Fairgate gives 200 by itself. */
+  /** The status of the waiting page; Fairgate's default is 200. */
   readonly waitingStatus: 200 | 429;
-  /** False: nobody gets in while Fairgate is away, whatever is set. */
+  /** False: nobody gets in while Fairgate is away, whatever the setting. */
   readonly canFailOpen: boolean;
-  /** The status for everybody while Fairgate is away. */
+  /** The status for everyone while Fairgate is away. */
   readonly closedStatus: number;
 }
 
@@ -27,12 +27,12 @@ export interface Kind {
 interface Stage {
   readonly host: Host;
   readonly site: TestOrigin;
-  /** Starts the proxy once more. */
+  /** Restarts the proxy. */
   again(other: Partial<Places>): Promise<Host>;
 }
 
 const LIMITS = { totalActiveUsers: 1, newUsersPerMinute: 6_000 };
-/** What some sites would take for Fairgate's word, or for the path that was asked for. */
+/** Headers that some sites would take for Fairgate's, or for the requested path. */
 const FORGED = {
   "fairgate-visitor": "forged",
   "fairgate-room": "forged",
@@ -97,7 +97,7 @@ async function openStage({ name, start }: Kind, gate: Run, parts: AsyncDisposabl
   return { site, host, again: (other) => start({ ...places, ...other }) };
 }
 
-/** Keeps cookies, and sees answers as `fetch` has them: redirects, streams and what a proxy made of them. */
+/** Keeps cookies, and sees answers as `fetch` gives them: redirects, streams, and the proxy's changes. */
 class Visitor extends HttpVisitor {
   readonly #address: string;
 
@@ -118,7 +118,7 @@ class Visitor extends HttpVisitor {
 }
 
 function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
-  // One after the other: they look at what came to the site last.
+  // One after the other: each looks at the last requests to the site.
   describe(`a site behind ${name}`, { concurrency: 1 }, () => {
     const [path, wide, short] = [`/${name}`, `/${name}/wide`, `/${name}/short`];
     const newVisitor = () => new Visitor(stage().host.address);
@@ -139,7 +139,7 @@ function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
       assert.match(String(headers["fairgate-visitor"]), /^[0-9a-f]{32}$/);
       assert.equal(headers["fairgate-room"], `${name}-wide`);
       nobodyForged(headers);
-      // The first time they come back their visit becomes a whole one; after that there is nothing to give.
+      // At their first return a visit becomes a full one; after that there is nothing new to give.
       assert.ok(await isSite(await visitor.fetch(wide)));
       const again = await visitor.fetch(wide);
       assert.ok(await isSite(again));
@@ -148,7 +148,7 @@ function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
       assert.equal(arrived().headers["fairgate-visitor"], headers["fairgate-visitor"]);
     });
 
-    test("a program keeps its visit in a header, of which the site hears nothing", async () => {
+    test("a program keeps its visit in a header, which never reaches the site", async () => {
       let token = "new";
       const comeIn = async () => {
         for (let tries = 0; tries < 4; tries++) {
@@ -177,7 +177,7 @@ function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
       assert.equal(arrived().body, body);
     });
 
-    test("who must wait gets the page where they are, and is let in when it is their turn", async () => {
+    test("a visitor who must wait gets the waiting page at the same address, and is admitted in turn", async () => {
       const [inside, outside] = [newVisitor(), newVisitor()];
       assert.ok(await isSite(await inside.fetch(path)));
       const before = stage().site.arrived.length;
@@ -202,7 +202,7 @@ function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
       assert.match(await (await inside.fetch(path)).text(), /You are next/);
     });
 
-    /** An event stream comes through as it is sent. */
+    /** An event stream arrives as it is sent. */
     const hearsOfTheBoard = async (visitor: Visitor) => {
       const ending = new AbortController();
       const stream = await visitor.fetch(`/.fairgate/${name}/events`, { signal: ending.signal });
@@ -212,14 +212,14 @@ function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
       ending.abort();
     };
 
-    test("a visit that nobody renews runs out, and the next is let in", async () => {
+    test("a visit that is not renewed expires, and the next visitor is admitted", async () => {
       const [first, second] = [newVisitor(), newVisitor()];
       assert.ok(await isSite(await first.fetch(short)));
       await eventually("the visit's end", async () => isSite(await second.fetch(short)));
       assert.notEqual(first.cookie, second.cookie);
     });
 
-    test("nobody asks in the proxy's place or from another's address, and a path has one meaning", async () => {
+    test("nobody can pose as the proxy or as another address, and a path has one meaning", async () => {
       const forged = {
         ...{ "x-forwarded-method": "GET", "x-forwarded-uri": wide, "x-forwarded-host": "elsewhere" },
         ...{ "x-original-method": "GET", "x-original-uri": wide, "x-forwarded-for": OFFICE },
@@ -230,7 +230,7 @@ function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
         assert.equal(answer.status, 404, dialect);
         assert.equal(answer.headers.get("set-cookie"), null);
       }
-      // Somebody is inside, since the visit of the test before last goes on.
+      // A visitor is inside: the visit of the test before the previous one goes on.
       const elsewhere = await newVisitor().fetch(`${path}/row`, { headers: forged });
       assert.match(await elsewhere.text(), /ahead of you|You are next/, "path and address are the real ones");
       const odd = await newVisitor().fetch(`/${wide}/x?a=1`, { redirect: "manual" });
@@ -240,7 +240,7 @@ function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
       assert.equal(stage().site.arrived.length, before);
     });
 
-    test("a site that is away is not taken for a Fairgate that is", async () => {
+    test("a site that is down is not mistaken for a Fairgate that is down", async () => {
       const nobody = `127.0.0.1:${await freePort()}`;
       for (const away of ["closed", "open"] as const) {
         await using lonely = await stage().again({ site: nobody, away });

@@ -1,4 +1,4 @@
-/** Proxies that serve a site and ask Fairgate, with the files of `deploy/`: three of them themselves, two imitated. */
+/** Proxies that serve a site and ask Fairgate, with the files of `deploy/`: three real ones, two imitated. */
 import { describeHosts } from "./cases.ts";
 import { startCaddy, startHaproxy, startNginx } from "./hosts.ts";
 import { startEnvoy, startTraefik } from "./imitated.ts";

@@ -1,6 +1,6 @@
 /**
- * Proxies that serve the site and ask Fairgate: nginx, Caddy and HAProxy themselves, each with the file of `deploy/` and
- * nothing in it changed but addresses and what is to become of requests while Fairgate is away.
+ * Proxies that serve the site and ask Fairgate: the real nginx, Caddy and HAProxy, each with its file of `deploy/`. Nothing in it
+ * is changed except addresses and what happens to requests while Fairgate is away.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,13 +11,13 @@ import { eventually, isListening } from "../../src/testing/cli/eventually.ts";
 import { ownFolder } from "../../src/testing/cli/fairgate.ts";
 import { freePort } from "../../src/testing/free-port.ts";
 
-/** Where the host finds the others, as `host:port`. */
+/** Addresses of the others, as `host:port`. */
 export interface Places {
   readonly fairgate: string;
   readonly site: string;
-  /** What becomes of requests while Fairgate is away: nobody gets in, or everybody does. */
+  /** What happens to requests while Fairgate is away: nobody gets in, or everyone does. */
   readonly away: "closed" | "open";
-  /** Names of the rooms, for a proxy that must know their cookies. */
+  /** The rooms' names, for a proxy that must know their cookies. */
   readonly rooms: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const DEPLOY = join(import.meta.dirname, "..", "..", "deploy");
 
 export const deployed = (name: string): string => readFileSync(join(DEPLOY, name), "utf8");
 
-/** Replaces each of these, which is there once. */
+/** Replaces each of these texts, which must occur once. */
 export function changed(text: string, changes: Readonly<Record<string, string>>): string {
   return Object.entries(changes).reduce((before, [from, to]) => {
     if (before.split(from).length !== 2) throw new Error(`"${from}" is not there once`);
@@ -53,7 +53,7 @@ export const startNginx: StartHost = async ({ fairgate, site, away }) => {
   return start(originProgram(NGINX), ["-p", folder.path, "-c", "nginx.conf", "-e", "stderr"], listen, folder);
 };
 
-/** What a machine's own nginx.conf has around it. */
+/** What surrounds it in a machine's own nginx.conf. */
 const NGINX_CONF = `daemon off; master_process off; pid nginx.pid; error_log stderr crit;
 events { worker_connections 512; }
 http {

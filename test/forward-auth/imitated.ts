@@ -1,7 +1,8 @@
 /**
- * Proxies that no package here brings, imitated by what their documentation and source say they ask and make of an answer:
- * Traefik's ForwardAuth middleware and Envoy's ext_authz filter with an HTTP service. All that their files in `deploy/` set
- * is read from there. An imitation shows that Fairgate fits these rules, not that the programs take the files.
+ * Proxies that no package here provides, imitated by what their documentation and source say about their requests and what they
+ * do with the answers: Traefik's ForwardAuth middleware, and Envoy's ext_authz filter with an HTTP service. Everything that their
+ * files in `deploy/` set is read from there. An imitation shows that Fairgate fits these rules, not that the programs accept the
+ * files.
  */
 import http, { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,7 +10,7 @@ import { buffer } from "node:stream/consumers";
 import { parse } from "yaml";
 import { deployed, type Host, type StartHost } from "./hosts.ts";
 
-/** Statuses as Envoy calls them. */
+/** Statuses by Envoy's names. */
 const STATUS = { Forbidden: 403, ServiceUnavailable: 503 };
 
 type Headers = Record<string, string | string[]>;
@@ -32,12 +33,12 @@ const HOP_BY_HOP = new Set([
   ...["content-length", "expect"],
 ]);
 
-/** The middleware asks with GET and without a body; any 2xx passes, everything else is the visitor's answer. */
+/** The middleware sends GET without a body. Any 2xx passes; every other answer goes to the visitor. */
 export const startTraefik: StartHost = ({ fairgate, site, rooms }) => {
   const { routers, middlewares } = parse(deployed("traefik/fairgate.yml")).http;
   const [asking, cleaning] = routers.site.middlewares;
   const { forwardAuth } = middlewares[asking];
-  // An empty value takes a header out.
+  // An empty value removes a header.
   const { headers: headersMiddleware } = middlewares[cleaning];
   const own = /PathPrefix\(`([^`]+)`\) && !PathPrefix\(`([^`]+)`\)/.exec(routers["waiting-room"].rule)!;
   const address = new URL(forwardAuth.address);
@@ -66,7 +67,7 @@ export const startTraefik: StartHost = ({ fairgate, site, rooms }) => {
     for (const [name, value] of Object.entries(told.headers))
       if (isOurs.test(canonical(name))) theirs[name] = value;
     for (const name of Object.keys(headersMiddleware.customRequestHeaders)) delete theirs[name.toLowerCase()];
-    // The file has those of a room main; whoever has more rooms writes theirs, too.
+    // The file names those of a room `main`; operators with more rooms add theirs.
     const names = (forwardAuth.addAuthCookiesToResponse as string[]).flatMap((main) =>
       rooms.map((room) => main.replace("main", room)),
     );
@@ -77,7 +78,7 @@ export const startTraefik: StartHost = ({ fairgate, site, rooms }) => {
   });
 };
 
-/** The filter asks with the method and path of the request, and few of its headers; 200 alone passes, and 5xx is a failure. */
+/** The filter sends the request's method and path, and a few of its headers. Only 200 passes, and 5xx is a failure. */
 export const startEnvoy: StartHost = ({ fairgate, site, away }) => {
   const [{ filter_chains: chains }] = parse(deployed("envoy/envoy.yaml"), { merge: true }).static_resources
     .listeners;
@@ -117,7 +118,7 @@ export const startEnvoy: StartHost = ({ fairgate, site, away }) => {
   });
 };
 
-/** As Go writes the name of a header. */
+/** A header's name as Go writes it. */
 const canonical = (name: string) => name.replaceAll(/(^|-)([a-z])/g, (part) => part.toUpperCase());
 
 function matching(
@@ -129,7 +130,7 @@ function matching(
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isListed(name)));
 }
 
-/** What both say of where a request came from, whatever it says of itself. */
+/** Headers that both set about the origin of a request, whatever the request itself says. */
 const cameFrom = (request: IncomingMessage): Headers => ({
   "x-forwarded-for": request.socket.remoteAddress!,
   "x-forwarded-proto": "http",
@@ -141,7 +142,7 @@ const endToEnd = (headers: Headers): Headers =>
 const listed = (value: string | string[] | undefined): string[] =>
   value === undefined ? [] : [value].flat();
 
-/** Hands a request on, and its answer back as it comes. */
+/** Forwards a request, and its answer as it arrives. */
 function relay(
   request: IncomingMessage,
   response: ServerResponse,

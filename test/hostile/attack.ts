@@ -8,27 +8,27 @@
  */
 import type { RoomInput, SettingsInput } from "../../src/config/schema.ts";
 
-/** `small` takes a few seconds at most; `full` is what an attacker with one machine would really try. */
+/** `small` takes a few seconds at most; `full` is what an attacker with one machine would do. */
 export type Scale = "small" | "full";
 
 export interface Attack {
-  /** In a few words, as the table has it. */
+  /** A few words, for the table. */
   readonly name: string;
   /** What the attacker wants, in one sentence. */
   readonly about: string;
-  /** The attacked room, beside or instead of what `siege.ts` says. */
+  /** Settings of the attacked room, added to or replacing those of `siege.ts`. */
   readonly room?: RoomInput;
-  /** Rooms beside it. */
+  /** Other rooms. */
   readonly otherRooms?: Readonly<Record<string, RoomInput>>;
-  /** Settings beside them. */
+  /** Other settings. */
   readonly settings?: Partial<SettingsInput>;
-  /** Settings that go with the scale: where there is less of everything, a smaller attack is enough. */
+  /** Settings that depend on the scale: with lower limits, a smaller attack is enough. */
   readonly scaled?: Readonly<Record<Scale, Scaled>>;
-  /** The most files the gateway's process may open, as `ulimit -n` sets it. */
+  /** Limit of open files for the gateway's process, as `ulimit -n` sets it. */
   readonly filesMax?: Readonly<Record<Scale, number>>;
-  /** How long an honest visitor looks at a page before the next; 20 when left out. A long attack has enough pages anyway. */
+  /** How long an honest visitor looks at a page before the next; 20 by default. A long attack has enough pages anyway. */
   readonly thinkMs?: number;
-  /** Starts the site behind the gateway; `site.ts` when left out. Its pages say `SITE_WORDS` at the room's path. */
+  /** Starts the site behind the gateway; `site.ts` by default. Its pages contain `SITE_WORDS` at the room's path. */
   openSite?(): Promise<{ readonly port: number } & AsyncDisposable>;
   run(target: Target, scale: Scale): Promise<Gain>;
 }
@@ -36,22 +36,22 @@ export interface Attack {
 export interface Scaled {
   readonly origin?: Omit<NonNullable<SettingsInput["origin"]>, "addresses">;
   readonly limits?: SettingsInput["limits"];
-  /** Rooms beside the attacked one. */
+  /** The rooms besides the attacked one. */
   readonly rooms?: Readonly<Record<string, RoomInput>>;
 }
 
-/** Where the attacked gateway is. */
+/** The attacked gateway's address. */
 export interface Target {
   readonly host: string;
   readonly port: number;
-  /** It speaks https then, with a certificate that nobody need believe. */
+  /** It uses https, with a certificate that need not be trusted. */
   readonly tls: { readonly rejectUnauthorized: false } | null;
   readonly control: { readonly host: string; readonly port: number };
 }
 
-/** What an attack came to. */
+/** The result of an attack. */
 export interface Gain {
-  /** Requests, connections or spellings tried: the unit is the attack's own. */
+  /** How many requests, connections or spellings were tried; the attack chooses the unit. */
   readonly attempts: number;
   /** How many of them got what the attacker wants. */
   readonly through: number;

@@ -1,4 +1,4 @@
-/** One attack as a process of its own: `node attacker.ts NAME SCALE TARGET`. Prints what it gained as JSON. */
+/** One attack as a process of its own: `node attacker.ts NAME SCALE TARGET`. Prints its result as JSON. */
 import type { Scale, Target } from "./attack.ts";
 import { ATTACKS } from "./attacks.ts";
 

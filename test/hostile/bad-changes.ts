@@ -1,7 +1,7 @@
 /**
- * Changes from the control address that no room can take: pages that do not compile, values of every wrong kind, bodies
- * that are deep, long or broken off, names that every object has; several at once. Whoever holds the token may send them,
- * by mistake or on purpose. Each must be refused with a reason, and none may leave anything behind.
+ * Changes at the control address that no room can accept: pages that do not compile, values of every wrong kind, bodies that are
+ * deep, long or cut off, names that every object has; several at once. The holder of the token may send them, by mistake or on
+ * purpose. Each must be refused with a reason, and none may leave anything behind.
  */
 import { BODY_BYTES_MAX } from "../../src/office/body.ts";
 import { TOKEN } from "../../src/testing/cli/fairgate.ts";
@@ -72,7 +72,7 @@ export const badChanges: Attack = {
   },
 };
 
-/** The status; 413 also when a body that is too large is cut off before the answer was read. */
+/** The status; 413 also when the connection was cut over a body that is too large. */
 async function change(control: Target["control"], body: string): Promise<number> {
   const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
   try {

@@ -1,7 +1,6 @@
 /**
- * The control address taken up by connections: silent ones, ones in the middle of a header, and ones with a request that
- * is never finished. What the attacker wants is that a health check fails, since a supervisor would then end the process;
- * or that the operator cannot get in.
+ * Connections that fill the control address: silent ones, ones in the middle of a header, and ones with a request that is never
+ * finished. The attacker wants a health check to fail, so that a supervisor ends the process, or to lock the operator out.
  */
 import { TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { ask } from "../../src/visitor/ask.ts";

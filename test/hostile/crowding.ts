@@ -1,7 +1,6 @@
 /**
- * For attacks that want to take every connection to the origin. The room that honest visitors are in, and queue for, is
- * at `/shop`; the attacker can have a pass for a room of its own at `/side`, and the rest of the site is open to all. All
- * of it is one origin.
+ * For attacks that try to take every connection to the origin. Honest visitors are in, and queue for, the room at `/shop`; the
+ * attacker can have a pass for a room of its own at `/side`, and the rest of the site is open to all. All of it has one origin.
  */
 
 import { ask } from "../../src/visitor/ask.ts";
@@ -9,16 +8,16 @@ import type { Attack, Target } from "./attack.ts";
 import { Flood } from "./flood.ts";
 import { SITE_WORDS } from "./site.ts";
 
-/** More than there are connections to the origin: 64 for the small form, 512 by default. */
+/** More than the connections to the origin: 64 for the small form, 512 by default. */
 export const CONNECTIONS = { small: 100, full: 2_000 } as const;
-/** How long each is held up, with a newcomer now and then. */
+/** How long each way is held, with a newcomer now and then. */
 const HELD_MS = { small: 1_000, full: 20_000 } as const;
 const NEWCOMER_EVERY_MS = 50;
 
 export const CROWDED: Pick<Attack, "room" | "otherRooms" | "scaled"> = {
   room: { path: "/shop" },
   otherRooms: { side: { path: "/side", totalActiveUsers: 10 } },
-  // An eighth of everything that counts connections.
+  // An eighth of every limit on connections.
   scaled: {
     small: {
       origin: { connectionsMax: 64 },
@@ -28,10 +27,10 @@ export const CROWDED: Pick<Attack, "room" | "otherRooms" | "scaled"> = {
   },
 };
 
-/** Where an attack comes from: on one pass, from one address without any, or from thousands of addresses. */
+/** Where an attack comes from: one pass, one address without a pass, or thousands of addresses. */
 export interface Front {
   readonly name: string;
-  /** What its paths begin with. */
+  /** The beginning of its paths. */
   readonly path: string;
   /** A header line, or nothing. */
   readonly cookie: string;
@@ -50,7 +49,7 @@ export async function frontsOf(target: Target): Promise<Front[]> {
   ];
 }
 
-/** Holds a flood up against the site, and tells which newcomers did not get a page meanwhile. */
+/** Floods the site for a while, and returns the newcomers who got no page meanwhile. */
 export async function crowdOut(
   target: Target,
   attack: {
@@ -58,7 +57,7 @@ export async function crowdOut(
     readonly front: Front;
     readonly isDeaf?: boolean;
     send(n: number): string;
-    /** Sent on every connection now and then. */
+    /** Sent over every connection now and then. */
     readonly drip: string;
   },
 ): Promise<string[]> {

@@ -1,14 +1,14 @@
-/** Connections that are opened and kept open, thousands of them, for attacks that take file handles and nothing else. */
+/** Opens thousands of connections and keeps them open, for attacks that only take file handles. */
 import net, { type Socket } from "node:net";
 
 export interface FloodOptions {
   readonly host: string;
   readonly port: number;
-  /** The address that the n-th connection comes from. */
+  /** The address of the n-th connection. */
   from(n: number): string;
-  /** What the n-th connection sends once it is there; nothing when empty. */
+  /** What the n-th connection sends once it is open; nothing when empty. */
   send?(n: number): string;
-  /** True: it reads nothing of what it is sent. */
+  /** True: it reads nothing. */
   readonly isDeaf?: boolean;
 }
 
@@ -17,11 +17,11 @@ const OPENING_MAX = 256;
 const LOOK_EVERY_MS = 50;
 const STILL_LOOKS = 10;
 
-/** So much of what comes back on a connection is kept. */
+/** At most this much of what comes back on a connection is kept. */
 const HEARD_MAX = 100;
 
 export class Flood {
-  /** Connected at some time; and closed or refused by the other side since. */
+  /** Connected at some time; and since then closed or refused by the other side. */
   opened = 0;
   closed = 0;
   readonly #options: FloodOptions;
@@ -45,12 +45,12 @@ export class Flood {
     await Promise.all(Array.from({ length: Math.min(count, OPENING_MAX) }, work));
   }
 
-  /** Sends a few more bytes on every connection that is still there. */
+  /** Sends a few more bytes over every open connection. */
   dribble(text: string): void {
     for (const socket of this.#sockets) socket.write(text);
   }
 
-  /** What came back on each connection, once it has this in it or is over. Only the start is kept. */
+  /** What came back on each connection, once it contains this text or has ended. Only the start is kept. */
   async heard(wanted: string): Promise<string[]> {
     const isDone = () =>
       [...this.#heard].every(([socket, text]) => text.includes(wanted) || socket.destroyed);
@@ -58,7 +58,7 @@ export class Flood {
     return [...this.#heard.values()];
   }
 
-  /** Resolves when nothing has moved on any connection for a while: the attack is in place. */
+  /** Resolves when nothing has happened on any connection for a while: the attack is in place. */
   async settle(): Promise<void> {
     let last = -1;
     for (let still = 0; still < STILL_LOOKS; ) {

@@ -1,6 +1,6 @@
 /**
- * A pass made up, changed by one letter, moved or cut short. Someone who waits tries to walk in with it; while the room
- * is full, whoever sees the site has jumped the line.
+ * A pass that is made up, changed by one letter, moved or cut short. A waiting visitor tries to enter with it; the room is full,
+ * so a visitor who sees the site has jumped the line.
  */
 
 import { ask } from "../../src/visitor/ask.ts";
@@ -37,7 +37,7 @@ async function newTicket(target: Target): Promise<string> {
   return cookie;
 }
 
-/** The n-th way to spoil it: each letter changed in turn, then cut, then doubled. */
+/** The n-th way to corrupt it: each letter changed in turn, then cut, then doubled. */
 function forge(cookie: string, n: number): string {
   const [name, value] = cookie.split("=", 2) as [string, string];
   const at = n % value.length;

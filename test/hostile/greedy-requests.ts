@@ -1,12 +1,12 @@
 /**
- * As many requests at once as one visitor or one machine can make, for a page that takes the site long: on connections of
- * their own, many on one connection, and asked for and given up in turn.
+ * As many requests at once as one visitor or one machine can make, for a page that takes the site long: on separate connections,
+ * many on one connection, and started and abandoned in turn.
  */
 import type { Attack, Target } from "./attack.ts";
 import { CONNECTIONS, CROWDED, crowdOut, type Front, frontsOf } from "./crowding.ts";
 import { Flood } from "./flood.ts";
 
-/** Requests one behind the other on one connection. */
+/** Pipelined requests on one connection. */
 const PIPELINED = 20;
 const GIVEN_UP = { small: 1_000, full: 20_000 } as const;
 
@@ -17,7 +17,7 @@ export const greedyRequests: Attack = {
   async run(target, scale) {
     const examples: string[] = [];
     let attempts = 0;
-    // From many addresses these are many visitors, and what the site can take is up to the site.
+    // From many addresses these are many visitors, and what the site can serve is its own matter.
     for (const front of (await frontsOf(target)).slice(0, 2)) {
       const one = askSlow(front);
       attempts += await giveUpInTurn(target, front, GIVEN_UP[scale]);

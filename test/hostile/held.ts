@@ -1,4 +1,4 @@
-/** Runs an attack small, and fails when it got anything or cost an honest visitor a page or a place. */
+/** Runs an attack small, and fails when it gained anything or cost an honest visitor a page or a place. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Attack } from "./attack.ts";

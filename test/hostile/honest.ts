@@ -1,7 +1,6 @@
 /**
- * Honest visitors during a siege. Some are on the site and ask for a page again and again, some stand in the line and
- * check in when they are told to. Every answer that is not what an honest visitor should get is written down, and how
- * long each page took.
+ * Honest visitors during a siege. Some are on the site and ask for a page again and again; some are in the line and check in when
+ * they are told to. Every answer that an honest visitor should not get is recorded, and how long each page took.
  */
 import http from "node:http";
 import https from "node:https";
@@ -9,7 +8,7 @@ import type { HttpAnswer, HttpServer } from "../../src/visitor/ask.ts";
 import { type EndpointWords, HttpVisitor, type VisitorAsking } from "../../src/visitor/http-visitor.ts";
 import { SITE_WORDS } from "./site.ts";
 
-/** How soon it is seen that something has come about. */
+/** How soon a change is noticed. */
 const LOOK_EVERY_MS = 20;
 
 export interface Latency {
@@ -21,14 +20,14 @@ export interface Latency {
 
 interface Gateway extends HttpServer {
   readonly room: string;
-  /** The page they ask for. */
+  /** The page that they ask for. */
   readonly path: string;
-  /** Between two pages of one visitor. */
+  /** The pause between two pages of one visitor. */
   readonly thinkMs: number;
 }
 
 export class HonestVisitors {
-  /** What went wrong for an honest visitor. */
+  /** What went wrong for honest visitors. */
   readonly complaints: string[] = [];
   readonly #gateway: Gateway;
   readonly #visitors: HttpVisitor[] = [];
@@ -41,7 +40,7 @@ export class HonestVisitors {
     this.#gateway = gateway;
   }
 
-  /** Lets `onSite` visitors in, one after the other, then `waiting` into the line, and starts their lives. */
+  /** Lets `onSite` visitors in, one after the other, then `waiting` into the line, and starts their loops. */
   async arrive({ onSite, waiting }: { onSite: number; waiting: number }): Promise<void> {
     for (let n = 0; n < onSite + waiting; n++) {
       const agent = newAgent(this.#gateway);
@@ -56,13 +55,13 @@ export class HonestVisitors {
     }
   }
 
-  /** Begins to measure anew, and resolves once there are this many pages. */
+  /** Starts a new measurement, and resolves once it has this many pages. */
   async measure(pages: number): Promise<void> {
     this.#took = [];
     while (this.#took.length < pages && !this.#isOver) await pause(LOOK_EVERY_MS);
   }
 
-  /** The times of all pages since `measure` was last called. */
+  /** The times of all pages since the last call of `measure`. */
   latency(): Latency {
     const took = this.#took.toSorted((a, b) => a - b);
     const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0;

@@ -1,8 +1,7 @@
 /**
- * HTTP/2 connections that send what costs the server more than the sender: streams opened and reset at once
- * (CVE-2023-44487), pings, settings, empty DATA frames, headers that never end in CONTINUATION frames, priorities,
- * streams over the limit. What the attacker wants is that such a connection goes on for as long as it likes; what it
- * costs honest visitors is measured beside it.
+ * HTTP/2 connections that send what costs the server more than the sender: streams opened and reset at once (CVE-2023-44487),
+ * pings, settings, empty DATA frames, headers that never end in CONTINUATION frames, priorities, streams over the limit. The
+ * attacker wants such a connection to go on for as long as it likes; the cost to honest visitors is measured at the same time.
  */
 import { fixturePath } from "../../src/testing/fixtures.ts";
 import { END_HEADERS, END_STREAM, frame, headersFor, RawSession } from "../../src/testing/http2-frames.ts";
@@ -11,9 +10,9 @@ import type { Attack, Target } from "./attack.ts";
 const SESSIONS = { small: 2, full: 50 } as const;
 /** How often each kind is tried. */
 const ROUNDS = { small: 1, full: 10 } as const;
-/** Frames of one kind on one session. More than any visitor ever sends, and few enough for a patient test. */
+/** Frames of one kind on one session: more than any visitor ever sends, and few enough for a short test. */
 const FRAMES_MAX = 20_000;
-/** Sent together; then their answers are waited for, so that they do not pile up. */
+/** Frames sent together before their answers are awaited, so that these do not pile up. */
 const BATCH = 50;
 const HEADERS = headersFor("GET", "/.fairgate/main/board");
 const UPLOAD = headersFor("POST", "/.fairgate/main/check-in");
@@ -62,7 +61,7 @@ export const http2Floods: Attack = {
   },
 };
 
-/** Sends until it is cut off, or has sent all. */
+/** Sends until it is cut off, or has sent everything. */
 async function flood(
   target: Target,
   make: (n: number) => Buffer[],
@@ -74,7 +73,7 @@ async function flood(
     for (let i = 0; i < BATCH; i++) frames.push(...make(sent++));
     session.send(frames);
     await session.taken();
-    // Lets answers and the end be heard.
+    // Leaves time to receive answers and the end.
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   const isOver = session.isOver || (await session.endsSoon());

@@ -1,7 +1,7 @@
 /**
- * Connections that are opened and left there, until no file handle is left for anybody else: silent ones, ones that never
- * finish their header, and ones that asked for the board once. First all from one address, then from thousands. What the
- * attacker wants is that newcomers cannot connect, or that a health check at the control address fails.
+ * Connections that are opened and left idle until there is no file handle for anyone else: silent ones, ones that never finish
+ * their header, and ones that asked for the board once. First all come from one address, then from thousands. The attacker wants
+ * newcomers to be unable to connect, or a health check at the control address to fail.
  */
 
 import { ask } from "../../src/visitor/ask.ts";
@@ -12,9 +12,9 @@ const CONNECTIONS = { small: 1_000, full: 18_000 } as const;
 /** How long they are held open, with a newcomer now and then. */
 const HELD_MS = { small: 1_000, full: 20_000 } as const;
 const NEWCOMER_EVERY_MS = 50;
-/** Every this many newcomers each connection sends a byte, all in the same instant. */
+/** After this many newcomers each connection sends a byte, all at the same instant. */
 const NEWCOMERS_TO_A_BYTE = 20;
-/** As many are opened with each newcomer, so that whatever came free is taken again at once. */
+/** This many are opened with each newcomer, so that free handles are taken again at once. */
 const REFILL = 20;
 const HALF_A_HEADER = "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ";
 const BOARD = "GET /.fairgate/main/board HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -41,7 +41,7 @@ export const idleConnections: Attack = {
   },
 };
 
-/** Newcomers, each from an address and on a connection of their own, and as many health checks: who was kept out. */
+/** Newcomers, each from an address and on a connection of their own, and as many health checks: those that were kept out. */
 async function comeAnew(target: Target, flood: Flood, heldMs: number): Promise<string[]> {
   const keptOut: string[] = [];
   const endAt = Date.now() + heldMs;
@@ -60,7 +60,7 @@ async function comeAnew(target: Target, flood: Flood, heldMs: number): Promise<s
   return keptOut;
 }
 
-/** An address of this machine for each connection alone. */
+/** A different address of this machine for each connection. */
 function anywhere(n: number): string {
   return `127.${100 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
 }

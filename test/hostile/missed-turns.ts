@@ -1,12 +1,11 @@
 /**
- * Tickets stand at the front of a line, check in as they are told and never enter. When one of them sees that it was set
- * back, it stays or joins anew; when its place is spent it joins anew. If each kept its slot for the whole claim window
- * and then had the next turn, they would hold three quarters of the site for ever.
+ * Tickets wait at the front of a line, check in as they are told and never enter. A ticket that was set back stays or joins
+ * again; one whose place is spent joins again. If each kept its slot for the whole claim window and then got the next turn, they
+ * would hold three quarters of the site forever.
  *
- * Two rooms have the same settings and the same honest visitors, at the same time; only one has the idle tickets. So what
- * is compared are numbers of one instant on one machine, however busy it is: when everyone is in where nobody is idle, at
- * least half as many must be in beside the idle ones. From what they see themselves, the honest ones also know when there
- * were more of them on the site than the room allows.
+ * Two rooms have the same settings and the same honest visitors at the same time; only one has the idle tickets. So the numbers
+ * compared are of one instant on one machine, however busy it is: when everyone is in where no ticket is idle, at least half as
+ * many must be in where some are. Honest visitors also see for themselves when more of them are on the site than the room allows.
  */
 import http from "node:http";
 import type { RoomInput } from "../../src/config/schema.ts";
@@ -22,7 +21,7 @@ interface Crowd {
   readonly honest: number;
   readonly slots: number;
   readonly visitMs: number;
-  /** Most of the small attack: an idle ticket that kept its slot for so long would starve others. Then it is set back. */
+  /** How long an idle ticket can hold a slot and starve others, before it is set back: most of the time of the small attack. */
   readonly claimWindow: string;
 }
 
@@ -32,9 +31,9 @@ const CROWDS: Readonly<Record<Scale, Crowd>> = {
 };
 /** Only reached when something is broken. */
 const GIVE_UP_MS = 600_000;
-/** How soon someone looks again who was not told when. */
+/** How soon a visitor looks again who was not told when. */
 const RETRY_MS = 1_000;
-/** And someone whose turn the board tells of, and who could not enter. */
+/** The same for a visitor whose turn is on the board, and who could not enter. */
 const TRY_AGAIN_MS = 2_000;
 const LOOK_EVERY_MS = 200;
 
@@ -62,7 +61,7 @@ export const missedTurns: Attack = {
       new Visitor(target, { room, board: boards[room], agent, n, isOver });
     const openers = await Promise.all(ROOMS.map((room) => fill(() => visitor(room, 0))));
     const idle = Array.from({ length: crowd.idle }, (_, n) => visitor("haunted", n));
-    // They are in the line before anybody else comes.
+    // They join the line before anybody else comes.
     for (const one of idle) await one.join();
     const lives = idle.map((one, n) => one.idle(n % 2 === 0));
     for (const room of ROOMS) lives.push(boards[room].follow(isOver));
@@ -75,11 +74,11 @@ export const missedTurns: Attack = {
   },
 };
 
-/** What the honest ones saw. */
+/** What the honest visitors saw. */
 class Books {
   /** How many have got in so far. */
   inside = 0;
-  /** Most that were on the site at once. */
+  /** The most on the site at once. */
   onSitePeak = 0;
   #onSite = 0;
 
@@ -107,7 +106,7 @@ function gainOf(
   return { through: examples.length, examples };
 }
 
-/** Sends visitors in until one has to wait, and that one away; who is in. */
+/** Lets visitors in until one has to wait, and sends that one away; returns those who are in. */
 async function fill(newVisitor: () => Visitor): Promise<Visitor[]> {
   const inside: Visitor[] = [];
   for (;;) {
@@ -121,9 +120,9 @@ async function fill(newVisitor: () => Visitor): Promise<Visitor[]> {
   }
 }
 
-/** A room's board, which every honest visitor looks at; one of them fetches it for all. */
+/** A room's board, which every honest visitor reads; one of them fetches it for all. */
 class Board {
-  /** Whoever has this sequence or a lower one has had a turn. */
+  /** Visitors with this sequence or a lower one have had a turn. */
   admitted = 0;
   readonly #target: Target;
   readonly #path: string;
@@ -165,7 +164,7 @@ class Visitor extends HttpVisitor {
     this.#isOver = how.isOver;
   }
 
-  /** Joins as somebody who was never here. */
+  /** Joins as a new visitor. */
   join(): Promise<EndpointWords> {
     this.cookies.clear();
     return this.#post("join");
@@ -176,7 +175,7 @@ class Visitor extends HttpVisitor {
     await this.#post("leave");
   }
 
-  /** Checks in and never enters. `staysSetBack`: a place that was set back is kept, and not given up for a new one. */
+  /** Checks in and never enters. `staysSetBack`: a place that was set back is kept, not given up for a new one. */
   async idle(staysSetBack: boolean): Promise<void> {
     while (!this.#isOver()) {
       const told = await this.#post("check-in");
@@ -205,7 +204,7 @@ class Visitor extends HttpVisitor {
   /** Waits as told, or for the turn: then false. */
   async #isCheckInDue({ sequence, nextCheckInMs }: EndpointWords): Promise<boolean> {
     const hasTurn = () => this.#board.admitted >= sequence!;
-    // Someone who was set back is behind the board's number, and waits all the same.
+    // A visitor who was set back is behind the board's number, and still waits.
     if (hasTurn()) await this.#wait(Math.min(TRY_AGAIN_MS, nextCheckInMs!));
     else await this.#wait(nextCheckInMs!, hasTurn);
     return !hasTurn();

@@ -1,6 +1,6 @@
 /**
- * No path reaches what a site guards without a pass: for five real sites, every method, HTTP/1.0, 1.1 and 2, upgrades,
- * and as middleware. Each path is sent to the site itself as well, to know that it is worth sending.
+ * No path reaches the guarded part of a site without a pass: for five real sites, every method, HTTP/1.0, 1.1 and 2, upgrades,
+ * and as middleware. Each path is also sent to the site itself, to know that it is worth trying.
  */
 import assert from "node:assert/strict";
 import http, { type RequestListener } from "node:http";
@@ -24,7 +24,7 @@ import { expressSite, honoSite } from "./sites/node-sites.ts";
 import { openSite, SITES } from "./sites/sites.ts";
 
 const MADE_UP = 150;
-/** Of the paths made up at least so many are the guarded part to the site itself. */
+/** At least this many of the generated paths are the guarded part to the site itself. */
 const WORTHWHILE_MIN = 3;
 
 const GUARDED: SettingsInput["rooms"] = {
@@ -35,7 +35,7 @@ const GUARDED: SettingsInput["rooms"] = {
     paused: true,
   },
 };
-/** The tries are many at a time, and from one address. */
+/** Many tries run at once, all from one address. */
 const limits = { requestsPerAddressMax: 1_000 };
 
 function triesFor(t: TestContext, hows: readonly Try["how"][]): Try[] {

@@ -1,9 +1,9 @@
 /**
- * Paths that a gateway and the site behind it could read differently. The attacker has no pass, and wants one request
- * to be taken for an open page by the gateway and for a guarded one by the site: by every method, over HTTP/1.0, 1.1 and
- * 2, with whole addresses as targets, as an upgrade, and by headers that name another path.
+ * Paths that a gateway and the site behind it could read differently. The attacker has no pass, and wants the gateway to take a
+ * request for an open page and the site to take it for a guarded one: with every method, over HTTP/1.0, 1.1 and 2, with absolute
+ * targets, as an upgrade, and by headers that name another path.
  *
- * There is a list of spellings that are known to have worked somewhere, and a generator that makes up others.
+ * There is a list of spellings known to have worked somewhere, and a generator of others.
  */
 import http2, { type ClientHttp2Session } from "node:http2";
 import { connect } from "node:net";
@@ -12,7 +12,7 @@ import type { Attack, Gain, Scale, Target } from "./attack.ts";
 import { SITE_WORDS } from "./site.ts";
 import { openSite, SITES, type SiteName } from "./sites/sites.ts";
 
-/** How a path is sent. `absolute` is HTTP/1.1 with a whole address as target. */
+/** How a path is sent. `absolute` is HTTP/1.1 with a whole URL as target. */
 export type How = "1.0" | "1.1" | "absolute" | "upgrade" | "2";
 export const HTTP1: readonly How[] = ["1.0", "1.1", "absolute", "upgrade"];
 
@@ -21,13 +21,13 @@ export interface Try {
   readonly method: string;
   /** In bytes, one character each. */
   readonly path: string;
-  /** Each as it is sent over HTTP/1. */
+  /** As sent over HTTP/1. */
   readonly headers: readonly string[];
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"] as const;
 
-/** Other guarded names than `tickets`, as the attacker writes them: in bytes. */
+/** Guarded names besides `tickets`, as the attacker writes them: in bytes. */
 const OTHER_WORDS = ["caf%C3%A9", bytes("café"), "my%20tickets"] as const;
 
 /** `@` stands for a guarded name. */
@@ -197,7 +197,7 @@ const PATH_HEADERS = [
   "Path-Info",
 ];
 
-/** Every spelling that is known, each by some method and in each of the ways given. */
+/** Every known spelling, each with some method and in each of the given ways. */
 export function knownTries(hows: readonly How[]): Try[] {
   const spelled = SPELLINGS.flatMap((spelling, i) =>
     ["tickets", OTHER_WORDS[i % OTHER_WORDS.length]!].map((word) => spelling.replaceAll("@", word)),
@@ -279,7 +279,7 @@ const NOISE = fc.constantFrom(
   ],
 );
 
-/** A guarded name, now and then with a letter of it written in another way. */
+/** A guarded name, sometimes with one letter written differently. */
 const word = fc
   .tuple(
     fc.constantFrom("tickets", "tickets", bytes("café"), "caf%C3%A9", "my%20tickets"),
@@ -301,7 +301,7 @@ function rewritten(letter: string, how: string): string {
 const noise = (maxLength: number) =>
   fc.array(NOISE, { maxLength, size: "max" }).map((pieces) => pieces.join(""));
 
-/** What some sites pass over. */
+/** What some sites ignore. */
 const BEFORE = fc.constantFrom(
   ...[
     "",
@@ -355,7 +355,7 @@ const AFTER = fc.constantFrom(
   ...["%20", ".", "%00", "%252f", "%25", ":x", "~", "/x\\..\\..", "%2fx%5c..%5c", "/../%2e", "/..;/"],
 );
 
-/** Mostly a guarded name with something odd around it; sometimes noise alone. */
+/** Mostly a guarded name with something odd around it; sometimes only noise. */
 const oddPath = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(BEFORE, word, AFTER, noise(1)).map((parts) => `/${parts.join("")}`) },
   { weight: 2, arbitrary: fc.tuple(BEFORE, BEFORE, word, noise(2)).map((parts) => `/${parts.join("")}`) },
@@ -363,7 +363,7 @@ const oddPath = fc.oneof(
   { weight: 1, arbitrary: noise(9).map((text) => `/${text}`) },
 );
 
-/** Made-up tries. The same seed makes the same. */
+/** Generated tries. The same seed gives the same ones. */
 export function madeUpTries(seed: number, numRuns: number, hows: readonly How[]): Try[] {
   const made = fc.record({
     how: fc.constantFrom(...hows),
@@ -374,7 +374,7 @@ export function madeUpTries(seed: number, numRuns: number, hows: readonly How[])
   return fc.sample(made, { seed, numRuns });
 }
 
-/** Sends every try, some at a time; those that reached the guarded part, and how many reached the site at all. */
+/** Sends every try, some at a time. Returns those that reached the guarded part, and how many reached the site at all. */
 export async function sendAll(
   tries: readonly Try[],
   send: (tried: Try) => Promise<string>,
@@ -398,7 +398,7 @@ function describe({ how, method, path, headers }: Try): string {
   return `${method} ${JSON.stringify(path)} ${how}${headers.map((header) => `, ${header}`).join("")}`;
 }
 
-/** Sends one try over a connection of its own; all that came back, as text. */
+/** Sends one try over a connection of its own; returns all that came back, as text. */
 export function sendHttp1(port: number, tried: Try, host = "a.example"): Promise<string> {
   const { how, method, path, headers } = tried;
   const target = how === "absolute" ? `http://${host}${path}` : path;
@@ -418,7 +418,7 @@ export function sendHttp1(port: number, tried: Try, host = "a.example"): Promise
     socket.setEncoding("latin1").on("data", (text: string) => {
       answer += text;
     });
-    // A connection that is cut is an answer too: nobody got anything by it.
+    // A connection that is cut is an answer too: it gave the attacker nothing.
     socket.on("error", () => socket.destroy()).on("close", () => resolve(answer));
   });
 }
@@ -451,7 +451,7 @@ function bytes(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** How many paths are made up for one site. */
+/** How many paths are generated for one site. */
 const MADE_UP: Readonly<Record<Scale, number>> = { small: 300, full: 25_000 };
 
 /** The attack on a gateway with one of the sites behind it. */
@@ -463,7 +463,7 @@ export const oddPaths: readonly Attack[] = SITES.map((site: SiteName) => ({
   async run({ port }: Target, scale: Scale): Promise<Gain> {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const tries = [...knownTries(HTTP1), ...madeUpTries(seed, MADE_UP[scale], HTTP1)];
-    // Looking for a way in is no flood: what is measured is the gateway, not the site's own capacity.
+    // Only the gateway is measured here, not the site's own capacity.
     const { through } = await sendAll(tries, (tried) => sendHttp1(port, tried), 2);
     return { attempts: tries.length, through: through.length, examples: through.slice(0, 5) };
   },

@@ -1,6 +1,6 @@
 /**
- * WebSockets that go on after their visit: as many as one pass opens, silent ones until the visit has run out, and ones
- * whose visitor has left and goes on talking. Whoever hears the site after that uses a place that is somebody else's.
+ * WebSockets that outlive their visit: as many as one pass opens, silent ones until the visit has expired, and ones whose visitor
+ * has left and keeps talking. A visitor who hears the site after that takes someone else's place.
  */
 import net, { type Socket } from "node:net";
 import { ask } from "../../src/visitor/ask.ts";
@@ -64,7 +64,7 @@ function say(socket: Socket): void {
   if (socket.writable) socket.write("still here");
 }
 
-/** Waits for all of them to be closed. */
+/** Waits until all of them are closed. */
 async function stillOpenOf(sockets: readonly Socket[]): Promise<string[]> {
   const until = Date.now() + PATIENCE_MS;
   while (sockets.some(({ destroyed }) => !destroyed) && Date.now() < until)

@@ -1,6 +1,6 @@
 /**
- * What is kept between two lives, or between gateways, and cannot be used: by a change that should never have been kept, by
- * another version, or by a hand. Nobody must fail to start because of it, or miss a later change.
+ * Stored state that cannot be used, left between two lives or between gateways by a change that should never have been stored, by
+ * another version, or by hand. No gateway may fail to start because of it, or miss a later change.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -32,7 +32,7 @@ function settings(more: object = {}): Settings {
   return result.settings;
 }
 
-/** A change as a version without checks would have kept it. */
+/** A change as a version without checks would have stored it. */
 function unchecked(room: string, change: object): string {
   return JSON.stringify({ file: JSON.stringify(writtenRoom(settings().rooms[room]!)), change });
 }
@@ -45,7 +45,7 @@ async function roomOf({ control }: Run, room: string): Promise<Shown["settings"]
   return (await control.ask<Shown>("GET", `/rooms/${room}`)).body.settings;
 }
 
-/** A bad page with other settings around it is refused whole, with the reason. */
+/** A bad page among other settings: the change is refused whole, with the reason. */
 async function refusesBadPage({ control }: Run): Promise<void> {
   const change = { paused: true, page: { customPageHtml: BAD_PAGE } };
   const { status, text } = await control.ask("PATCH", "/rooms/main", change);
@@ -62,7 +62,7 @@ async function changesOf({ control }: Run): Promise<Listed> {
   return (await control.ask<Listed>("GET", "/changes")).body;
 }
 
-test("in a data directory: a bad change is not kept, and one that was kept is put aside at the start", async () => {
+test("in a data directory: a bad change is not stored, and one that was stored is put aside at the start", async () => {
   using folder = ownFolder({ "fairgate.yaml": JSON.stringify(FILE) });
   const start = () => startRun(["--data", "kept"], { cwd: folder.path });
   {
@@ -97,9 +97,9 @@ test("in a data directory: a bad change is not kept, and one that was kept is pu
   }
 });
 
-test("in a Redis: a poisoned change silences nobody, and gateways start, restart and hear of later ones", async () => {
+test("in a Redis: a poisoned change stops no gateway: they start, restart and learn of later changes", async () => {
   await using redis = await startRedis();
-  // A busy machine may keep an answer of Redis for longer than the usual timeout.
+  // A busy machine may delay an answer of Redis beyond the usual timeout.
   const file = { ...FILE, redis: { timeout: "1m" } };
   using folder = ownFolder({ "fairgate.yaml": JSON.stringify(file) });
   const start = () => startRun(["--redis", `redis://127.0.0.1:${redis.port}`], { cwd: folder.path });
@@ -142,7 +142,7 @@ test("in a Redis: a poisoned change silences nobody, and gateways start, restart
   assert.equal((await changesOf(two)).aside.length, 1);
 });
 
-test("in a cluster: a node's poisoned change silences nobody", async () => {
+test("in a cluster: a node's poisoned change stops no other node", async () => {
   using folder = ownFolder({ "fairgate.yaml": JSON.stringify(FILE) });
   const flags = ["--cluster", "--cluster-name", "gate-1", "--cluster-listen", "127.0.0.1:0"];
   await using run = await startRun(flags, { cwd: folder.path });

@@ -1,6 +1,6 @@
 /**
- * A few proofs of work, done once and shown again and again in ways that give no place: as a picture, as an upgrade, and
- * to a room that is closed. Were any of it counted as people joining, everybody's work would get as hard as it can be.
+ * A few proofs of work, done once and shown again and again in ways that give no place: as a picture, as an upgrade, and to a
+ * room that is closed. If they counted as visitors joining, the work for everyone would become as hard as it can be.
  */
 import { createHash } from "node:crypto";
 import { ask, type HttpAnswer } from "../../src/visitor/ask.ts";
@@ -58,7 +58,7 @@ function workIn({ text }: HttpAnswer): Work {
   return (JSON.parse(text) as { work: Work }).work;
 }
 
-/** The headers that show a slip and the work done for it. */
+/** Headers with a slip and the work done for it. */
 function solve(answer: HttpAnswer): Record<string, string> {
   const { challenge, bits } = workIn(answer);
   for (let n = 0; ; n++) {

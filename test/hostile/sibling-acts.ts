@@ -1,6 +1,6 @@
 /**
- * A page on a sibling subdomain, or anywhere else, makes a visitor's browser call our endpoints. The browser sends the
- * visitor's cookie along and says where the call comes from; with that the page would give their place up.
+ * A page on a sibling subdomain, or elsewhere, makes a visitor's browser call our endpoints. The browser sends the visitor's
+ * cookie along and says where the call comes from. Such a page could otherwise give up the visitor's place.
  */
 
 import { ask } from "../../src/visitor/ask.ts";
@@ -8,7 +8,7 @@ import type { Attack } from "./attack.ts";
 
 const ROUNDS = { small: 10, full: 1_000 } as const;
 const ENDPOINTS = ["join", "check-in", "enter", "leave"] as const;
-/** What browsers say of a page elsewhere, with and without the newer header. */
+/** The headers that browsers send about a page elsewhere, with and without the newer one. */
 const ELSEWHERE = [
   { "sec-fetch-site": "same-site", origin: "https://blog.shop.example" },
   { "sec-fetch-site": "cross-site", origin: "https://evil.example" },

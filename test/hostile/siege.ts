@@ -1,10 +1,10 @@
 /**
- * One attack on one gateway: a site, a `fairgate run` with its settings in a file, honest visitors who fill the room and
- * some who wait, and the attacker. Everything is a process of its own but the honest visitors, who are measured here.
+ * One attack on one gateway: a site, a `fairgate run` with a settings file, honest visitors who fill the room, some who wait, and
+ * the attacker. Each is a process of its own except the honest visitors, who are measured here.
  *
- * Where attacker, sites and gateways share a few cores, an attack slows everybody down, whatever it attacks. `besideToo`
- * therefore measures the same visitors once more while the same attack runs against another gateway on this machine. What
- * they wait longer than that is what the attack does to the gateway itself.
+ * Where attacker, sites and gateways share a few cores, an attack slows everything down, whatever its target. So `besideToo`
+ * measures the same visitors once more while the same attack runs against another gateway on this machine. The difference is what
+ * the attack does to the gateway itself.
  */
 import { readFileSync } from "node:fs";
 import type { RoomInput, SettingsInput } from "../../src/config/schema.ts";
@@ -17,10 +17,10 @@ const ON_SITE = 8;
 const WAITING = 4;
 /** Pages measured before the attack. */
 const PAGES_BEFORE: Readonly<Record<Scale, number>> = { small: 50, full: 2_000 };
-/** Pages measured during it at least: a short attack is over before enough have been asked for. */
+/** The least number of pages measured during it: a short attack is over before there are enough. */
 const PAGES_DURING_MIN: Readonly<Record<Scale, number>> = { small: 50, full: 500 };
 const LOOK_EVERY_MS = 100;
-/** Between two pages of one honest visitor. */
+/** The pause between two pages of one honest visitor. */
 const THINK_MS = 20;
 
 export interface Siege extends Gain {
@@ -28,9 +28,9 @@ export interface Siege extends Gain {
   /** While another gateway on this machine is attacked; null where that was not measured. */
   readonly beside: Latency | null;
   readonly during: Latency;
-  /** What went wrong for honest visitors: pages, places or connections lost. */
+  /** What went wrong for honest visitors: lost pages, places or connections. */
   readonly complaints: readonly string[];
-  /** Memory of the gateway, in bytes. */
+  /** The gateway's memory in bytes. */
   readonly memoryBefore: number;
   readonly memoryPeak: number;
 }
@@ -104,7 +104,7 @@ function settingsFor(attack: Attack, scale: Scale, sitePort: number): SettingsIn
   };
 }
 
-/** `fairgate run` in the folder, with as many files as the attack leaves it. */
+/** Starts `fairgate run` in the folder, with the file limit of the attack. */
 async function startGateway(attack: Attack, scale: Scale, cwd: string): Promise<Run> {
   const limit = attack.filesMax ? `ulimit -n ${attack.filesMax[scale]}; ` : "";
   const args = [MAIN, "run", "--listen", "127.0.0.1:0", "--control-listen", "127.0.0.1:0"];
@@ -131,7 +131,7 @@ async function runAttack({ name }: Attack, scale: Scale, target: Target): Promis
   return JSON.parse(attacker.out) as Gain;
 }
 
-/** Looks at a process's memory until it is asked what was seen. */
+/** Samples a process's memory until the result is asked for. */
 function watchMemory(pid: number): () => Pick<Siege, "memoryBefore" | "memoryPeak"> {
   const memoryBefore = memoryOf(pid);
   let memoryPeak = memoryBefore;
@@ -144,7 +144,7 @@ function watchMemory(pid: number): () => Pick<Siege, "memoryBefore" | "memoryPea
   };
 }
 
-/** Resident memory in bytes; 0 where the system does not tell. */
+/** Resident memory in bytes; 0 where the system does not report it. */
 function memoryOf(pid: number): number {
   try {
     return Number(/^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1_024;

@@ -1,6 +1,6 @@
 /**
- * Connections to the origin that say nothing: WebSockets, and requests whose answer takes long, from a few addresses that
- * each stay within the limit for one. None of them is slow, since it is the site that is silent.
+ * Connections to the origin that say nothing: WebSockets, and requests whose answer takes long, from a few addresses that each
+ * stay within the limit for one. None of them counts as slow, since it is the site that is silent.
  */
 import type { Attack } from "./attack.ts";
 import { CONNECTIONS, CROWDED, crowdOut } from "./crowding.ts";

@@ -1,11 +1,11 @@
 /**
- * The site that is behind the gateway in a siege, as a process of its own: a page, a large one at addresses that end in
- * `large`, a huge one at `huge`, and one that takes long at `slow`. Bodies are read to their end.
+ * The site behind the gateway in a siege, as a process of its own: a page, a large one at addresses that end in `large`, a huge
+ * one at `huge`, and one that takes long at `slow`. It reads bodies to their end.
  */
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Only the site says this. */
+/** Words that only the site sends. */
 export const SITE_WORDS = "this is the site itself";
 const PAGE = `<!doctype html><title>Site</title>${SITE_WORDS}`;
 const LARGE = Buffer.alloc(2 * 1_024 * 1_024, "x");

@@ -1,6 +1,6 @@
 /**
- * Requests for large pages whose answers are never read. The origin would be held up by each of them until nobody else
- * gets a connection, or the gateway would keep all of them until it has no memory left.
+ * Requests for large pages whose answers are never read. Without limits, each would hold a connection to the origin until there
+ * are none left, or the gateway would buffer all of them until its memory is used up.
  */
 import type { Attack } from "./attack.ts";
 import { CONNECTIONS, CROWDED, crowdOut, frontsOf } from "./crowding.ts";

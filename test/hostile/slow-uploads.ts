@@ -1,6 +1,6 @@
 /**
- * Uploads that are begun and then go on a byte at a time: small ones, ones of unknown length, and large ones whose
- * beginning comes fast. Each would hold a connection to the origin for as long as it lasts, until nobody else gets one.
+ * Uploads that start and then continue one byte at a time: small ones, ones of unknown length, and large ones whose beginning
+ * comes fast. Each would hold a connection to the origin as long as it lasts, until there are none left.
  */
 import type { Attack } from "./attack.ts";
 import { CONNECTIONS, CROWDED, crowdOut, type Front, frontsOf } from "./crowding.ts";

@@ -1,7 +1,7 @@
 /**
- * Event streams, as many as can be had: with one ticket, with many tickets from one address, and from thousands of
- * addresses. A stream is a connection that is busy for hours, so it cannot be closed for a newcomer. What the attacker
- * wants is that waiting visitors elsewhere get no stream, or, once all that there may be are taken, no answer at all.
+ * Event streams, as many as can be had: with one ticket, with many tickets from one address, and from thousands of addresses. A
+ * stream is a connection in use for hours, so it cannot be closed for a newcomer. The attacker wants waiting visitors elsewhere
+ * to get no stream or, once all streams are taken, no answer at all.
  */
 
 import { ask } from "../../src/visitor/ask.ts";
@@ -58,7 +58,7 @@ async function join(target: Target, localAddress: string): Promise<string> {
   return cookie;
 }
 
-/** Newcomers elsewhere who join and open a stream: who got none. */
+/** Newcomers elsewhere who join and open a stream: those who got none. */
 async function listenAnew(target: Target): Promise<string[]> {
   const keptOut: string[] = [];
   for (let n = 0; n < NEWCOMERS; n++) {
@@ -82,7 +82,7 @@ async function listenAnew(target: Target): Promise<string[]> {
   return keptOut;
 }
 
-/** Newcomers who do without a stream: who could not join, read the board and check in. */
+/** Newcomers without a stream: those who could not join, read the board and check in. */
 async function waitAnew(target: Target): Promise<string[]> {
   const keptOut: string[] = [];
   for (let n = 0; n < NEWCOMERS; n++) {

@@ -1,6 +1,6 @@
 /**
- * Wrong tokens at the control address, as fast as they are answered. One of them might be taken for the right one; and
- * the operator, who has the right one and comes from the same address, must not be locked out by them.
+ * Wrong tokens at the control address, as fast as they are answered. None may be accepted; and the operator, who has the right
+ * one and comes from the same address, must not be locked out by them.
  */
 import { TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { ask } from "../../src/visitor/ask.ts";
@@ -8,7 +8,7 @@ import type { Attack } from "./attack.ts";
 
 const ATTEMPTS = { small: 200, full: 20_000 } as const;
 const AT_ONCE = 8;
-/** The operator looks in after this many wrong tokens. */
+/** The operator calls after this many wrong tokens. */
 const LOOK_AFTER = 10;
 
 export const wrongTokens: Attack = {

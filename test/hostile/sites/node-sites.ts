@@ -1,7 +1,7 @@
 /**
- * Two sites in Node, as apps and as programs (`node node-sites.ts express|hono FOLDER`). Each guards what is below
- * `/tickets`, `/café` and `/my tickets` in all the ways its users do: by routes, by files in a folder, by a path that was
- * taken apart by hand, and for upgrades. Whoever gets there is told so (`SITE_WORDS`).
+ * Two sites in Node, as apps and as programs (`node node-sites.ts express|hono FOLDER`). Each guards what is below `/tickets`,
+ * `/café` and `/my tickets` in all the ways that users of these frameworks do: by routes, by files in a folder, by parsing the
+ * path by hand, and for upgrades. A request that gets there is answered with `SITE_WORDS`.
  */
 import http, { type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -28,7 +28,7 @@ export function expressSite(folder: string): express.Express {
     if (isGuardedByHand(request.path)) guarded(request, response, next);
     else response.send("open");
   });
-  // Express has an opinion on what it cannot decode; it is no answer of the site.
+  // Express answers on its own when it cannot decode a path; that is no answer of the site.
   const failed: express.ErrorRequestHandler = (_error, _request, response, _next) => {
     response.status(400).send("not understood");
   };
@@ -49,7 +49,7 @@ export function honoSite(folder: string): RequestListener {
   return getRequestListener(app.fetch);
 }
 
-/** As a site does that takes the path apart itself: decoded, then without dots and doubled slashes. */
+/** Like a site that parses the path itself: decodes it, then removes dots and doubled slashes. */
 function isGuardedByHand(path: string): boolean {
   try {
     const [, first = ""] = posix.normalize(decodeURIComponent(path)).replace(/^\/+/, "/").split("/");
@@ -59,7 +59,7 @@ function isGuardedByHand(path: string): boolean {
   }
 }
 
-/** WebSockets of the guarded part, found as the `ws` package's users find them: by a URL parser. */
+/** WebSockets of the guarded part, matched as users of the `ws` package do: with a URL parser. */
 export function upgradeGuarded(request: IncomingMessage, socket: Duplex): void {
   socket.on("error", () => {});
   const base = "http://site";

@@ -1,7 +1,6 @@
 /**
- * Five real sites of different makers, each a process of its own with a folder of files, which guard the same paths
- * (`node-sites.ts` tells which). What one of them reads as a guarded path another may take for something else: that is
- * what they are here for.
+ * Five real sites by different makers, each a process of its own with a folder of files, which guard the same paths (see
+ * `node-sites.ts`). A path that one of them reads as guarded may be something else to another.
  */
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -26,7 +25,7 @@ interface Place {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Starts a site; it is gone when it is disposed of, with all its files. */
+/** Starts a site; disposing of it ends it and removes its files. */
 export async function openSite(name: SiteName): Promise<Site> {
   const own = ownFolder();
   const folder = join(own.path, "files");
@@ -78,7 +77,7 @@ async function startNginx({ folder }: Place) {
   return { child, port };
 }
 
-/** Guarded by expressions that end at anything but a name's own letters, without regard to case; and by files. */
+/** Guarded by case-insensitive expressions that end at anything but a letter of the name; and by files. */
 function nginxConf(port: number): string {
   const guard = `add_header x-guarded yes always; default_type text/plain; return 200 "${SITE_WORDS}";`;
   const locations = GUARDED.map((name) => `location ~* "^/${name}([^a-z0-9_.\\x80-\\xff-]|$)" { ${guard} }`);
@@ -99,7 +98,7 @@ function nginxConf(port: number): string {
 
 async function startPhp({ folder, environment }: Place) {
   const port = await freePort();
-  // PHP finds a front controller by its name, and tells it what follows.
+  // PHP finds a front controller by its name, and passes it the rest of the path.
   copyFileSync(join(import.meta.dirname, "router.php"), join(folder, "index.php"));
   const args = ["-d", "display_errors=0", "-S", `127.0.0.1:${port}`, "-t", folder, join(folder, "index.php")];
   const child = new Child(originProgram(PHP), ["-q", ...args], { environment });
@@ -107,7 +106,7 @@ async function startPhp({ folder, environment }: Place) {
   return { child, port };
 }
 
-/** Resolves once somebody listens there. Fails when the program ends first. */
+/** Resolves once something listens there. Fails when the program ends first. */
 async function isListening(child: Child, port: number): Promise<void> {
   const ended = child.ended.then(({ code }) => {
     throw new Error(`the site ended with code ${code}:\n${child.out}${child.err}`);
