@@ -1,4 +1,4 @@
-/** Browsers that are set up in another way than most, by their own settings; and what a page says, however it does so. */
+/** Browsers with unusual settings; and waiting for the words of a page, however it shows them. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
@@ -15,7 +15,7 @@ export interface OwnBrowser extends AsyncDisposable {
   readonly context: BrowserContext;
 }
 
-/** A browser that takes no cookies from anyone. */
+/** A browser that accepts no cookies. */
 export async function openCookielessBrowser(options: BrowserContextOptions = {}): Promise<OwnBrowser> {
   await using parts = new AsyncDisposableStack();
   const { path: folder } = parts.use(ownFolder());
@@ -29,7 +29,7 @@ export async function openCookielessBrowser(options: BrowserContextOptions = {})
   return { context, [Symbol.asyncDispose]: () => whole.disposeAsync() };
 }
 
-/** Waits until the page says these words to someone who reads it, and to a screen reader: by text or by a style. */
+/** Waits until the page says these words to a reader and to a screen reader, by text or by a style. */
 export async function says(page: Page, words: RegExp): Promise<void> {
   const body = page.locator("body");
   await eventually(`the page says ${words}`, async () => words.test(await body.ariaSnapshot()));

@@ -10,9 +10,9 @@ const PROGRAM = join(REAL, "sites", "socket-io", "server.mjs");
 /** What the chat itself sees. */
 export interface ChatState {
   readonly name: string;
-  /** Who has WebSockets open: how many, and the visitor's id as the gateway gave it. */
+  /** Visitors with open WebSockets: how many each has, by the visitor's id from the gateway. */
   readonly visitors: Readonly<Record<string, { readonly sockets: number; readonly id: string | null }>>;
-  /** Everybody who ever had one. */
+  /** Everyone who ever had one. */
   readonly seen: readonly string[];
   /** The most visitors who had one at the same time. */
   readonly mostAtOnce: number;

@@ -1,4 +1,4 @@
-/** A person at a browser is one visitor, whatever their page loads. */
+/** A person in a browser is one visitor, whatever their page loads. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBrowser, Person } from "../../src/testing/browser.ts";

@@ -1,4 +1,4 @@
-/** A single-page app on another host, in a real browser: what it may read while there is room, and in a line. */
+/** A single-page app on another host, in a real browser: what it can read while there is room, and in a line. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
@@ -22,7 +22,7 @@ after(async () => {
   await app?.[Symbol.asyncDispose]();
 });
 
-/** A call that a browser asks about first: its header is none of the simple ones. */
+/** A call that needs a preflight, since its header is none of the simple ones. */
 const ASKED_FIRST = { accept: "application/json", "x-shop": "1" };
 const PREFLIGHT = {
   "access-control-request-method": "GET",
@@ -32,11 +32,11 @@ const PREFLIGHT = {
   "sec-fetch-site": "cross-site",
 };
 
-/** What a call tells the app that makes it. */
+/** What the app learns from a call. */
 interface Read {
   readonly status?: number;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** The browser's own words where it lets the app read nothing. */
+  /** The browser's own message when it lets the app read nothing. */
   readonly failure?: string;
 }
 
@@ -55,7 +55,7 @@ describe("an app on another host", () => {
   test("while there is room a preflight reaches the site, and takes no slot", async () => {
     await using site = await openPlainSite();
     await using gate = await openGate({ origins: [site.address] });
-    // The site does not allow the header, so the browser sends nothing but the preflight.
+    // The site does not allow the header, so the browser sends only the preflight.
     for (let n = 0; n < 3; n++)
       assert.match(
         (await callFromApp(`${gate.address}/api/seats`, { headers: ASKED_FIRST })).failure ?? "",

@@ -1,4 +1,4 @@
-/** The gateway before a site: `fairgate run` as a process of its own with a settings file, and what it counts. */
+/** The gateway before a site: `fairgate run` as a process of its own with a settings file, and its counts. */
 import { setTimeout as pause } from "node:timers/promises";
 import { ASK_EVERY_MS } from "../../src/testing/cli/eventually.ts";
 import { type Control, ownFolder, type Run, startRun } from "../../src/testing/cli/fairgate.ts";
@@ -9,15 +9,15 @@ type Written = Readonly<Record<string, unknown>>;
 export interface GateOptions {
   /** Addresses of the site. */
   readonly origins: readonly string[];
-  /** What the file says of the site besides. */
+  /** Other settings of the site in the file. */
   readonly origin?: Written;
-  /** What it says of the room, which is for 200 and long visits otherwise. */
+  /** Settings of the room, which otherwise has room for 200 and long visits. */
   readonly room?: Written;
-  /** By https, with HTTP/2 and a certificate for localhost that nobody has signed. Left out: plain http. */
+  /** Serves https, with HTTP/2 and a self-signed certificate for localhost. Left out: plain http. */
   readonly isSecure?: boolean;
 }
 
-/** Starts a gateway; it is gone when it is disposed of, with its file. */
+/** Starts a gateway; disposing of it ends it and removes its file. */
 export async function openGate({ origins, origin, room, isSecure = false }: GateOptions): Promise<Run> {
   await using parts = new AsyncDisposableStack();
   const settings = {
@@ -35,13 +35,13 @@ export async function openGate({ origins, origin, room, isSecure = false }: Gate
 
 const fixture = (kind: "cert" | "key") => fixturePath(`localhost.${kind}.pem`);
 
-/** Slots that are taken: by those on the site, and kept for those whose turn has come. */
+/** Slots in use: by visitors on the site, and reserved for those whose turn has come. */
 export async function slotsTaken(control: Control): Promise<number> {
   const { onSite, admitted } = await control.counts();
   return onSite + admitted;
 }
 
-/** Counts slots again and again from now on; `most` ends it, and tells how many were taken at once. */
+/** Counts slots again and again from now on; `most` ends it, and returns the most that were in use. */
 export function watchSlots(control: Control): { most(): Promise<number> } {
   let isOver = false;
   const watch = async () => {
@@ -53,7 +53,7 @@ export function watchSlots(control: Control): { most(): Promise<number> } {
     return most;
   };
   const watching = watch();
-  // It is looked at when it is asked for.
+  // `most` is read when it is needed.
   watching.catch(() => {});
   return {
     most() {

@@ -1,4 +1,6 @@
-/** A form that is sent just after its pass has run out: a server action of Next.js and a form in PHP, with scripts and without. */
+/**
+ * A form that is sent just after its pass has expired: a server action of Next.js and a form in PHP, with scripts and without.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
@@ -22,12 +24,12 @@ after(async () => {
   await shop?.[Symbol.asyncDispose]();
 });
 
-/** Long enough for somebody who looks at a page every three seconds. */
+/** Long enough for a visitor who looks at a page every three seconds. */
 const FULL_AFTERWARDS = { totalActiveUsers: 1, sessionDuration: "8s" };
-/** Who comes next has to wait for a minute, although the site is far from full. */
+/** The next visitor has to wait for a minute, although the site is far from full. */
 const ROOM_AND_LINE = { totalActiveUsers: 10, newUsersPerMinute: 1, sessionDuration: "5s" };
 
-describe("a form that is sent just after its pass has run out", () => {
+describe("a form that is sent just after its pass has expired", () => {
   for (const javaScriptEnabled of [true, false]) {
     const how = javaScriptEnabled ? "with scripts" : "without";
     test(`it succeeds when there is room, before those who wait, ${how}`, async () => {
@@ -78,7 +80,7 @@ describe("a form that is sent just after its pass has run out", () => {
     assert.equal(await sendForm(late, "Book"), 429);
     await late.page.getByText("Not sent yet").waitFor();
     assert.equal(await late.page.getByLabel("Name").inputValue(), "Grace the careful");
-    // The same call by a script that looks at its answer.
+    // The same call by a script that checks its answer.
     const told = (await late.page.evaluate(`fetch("/careful", { method: "POST" }).then(async (answer) => ({
       status: answer.status, ours: answer.headers.get("fairgate-status"), body: await answer.json() }))`)) as Told;
     assert.equal(told.status, 429);
@@ -99,7 +101,7 @@ interface Told {
   readonly body: { readonly room?: string };
 }
 
-/** Somebody who has typed their name, and has not sent it. */
+/** A visitor who has typed their name, and has not sent the form. */
 async function fillForm(
   gate: Run,
   {
@@ -110,13 +112,13 @@ async function fillForm(
 ): Promise<Person> {
   const person = await Person.sitDown(browser, gate.address, { javaScriptEnabled });
   await person.open(path);
-  // From then on the form is in the hands of the page's scripts.
+  // From here on the page's scripts handle the form.
   if (javaScriptEnabled) await person.page.getByText(/42 seats left|Ready|The guest book/).waitFor();
   await person.page.getByLabel("Name").fill(name);
   return person;
 }
 
-/** Sends the form; the status of the answer. */
+/** Sends the form; returns the status of the answer. */
 async function sendForm({ page }: Person, button: string): Promise<number> {
   const answered = page.waitForResponse((response) => response.request().method() === "POST");
   await page.getByRole("button", { name: button }).click();
@@ -127,7 +129,7 @@ async function passHasRunOut(gate: Run): Promise<void> {
   await eventually("the visit is over", async () => (await gate.control.counts()).onSite === 0);
 }
 
-/** Once the only slot is free, somebody else takes it and stays. */
+/** Once the only slot is free, another visitor takes it and stays. */
 async function takeTheSlot(gate: Run, path = "/", heading = "The shop"): Promise<Person> {
   const other = await Person.sitDown(browser, gate.address);
   await passHasRunOut(gate);

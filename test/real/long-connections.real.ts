@@ -47,7 +47,7 @@ describe("long connections", { concurrency: 2 }, () => {
     await using chat = await openChatSite();
     const room = { totalActiveUsers: 2, sessionDuration: "2s", connectionGrace: "3s" };
     await using gate = await openGate({ origins: [chat.address], room });
-    // They say nothing once they are connected, and come back by themselves when they are cut off.
+    // They are silent once connected, and reconnect by themselves when they are cut off.
     await using seats = new AsyncDisposableStack();
     const sitDown = async () => seats.use(await Person.sitDown(browser, gate.address));
     const people = await Promise.all(Array.from({ length: VISITORS }, sitDown));

@@ -1,4 +1,4 @@
-/** A shop in Next.js behind the gateway, in a browser as most have it: it works as without, and a person is one visitor. */
+/** A shop in Next.js behind the gateway, in an ordinary browser: it works as without a gateway, and a person is one visitor. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContext } from "playwright-core";
@@ -65,7 +65,7 @@ describe("a shop in Next.js", () => {
   }
 });
 
-/** What the browser asks for, as it goes: whole pages, what Next.js fetches beforehand, and what got no good answer. */
+/** What the browser requests: whole pages, what Next.js prefetches, and what got no good answer. */
 function noteLoads(context: BrowserContext) {
   const loaded = { pages: 0, prefetches: 0, failed: [] as string[] };
   context.on("request", (request) => {

@@ -1,6 +1,6 @@
 /**
  * Two sites of one nginx (`sites/nginx`): files with ranges, compression, a slow one and redirects; and PHP behind it
- * (`sites/php`), run by PHP-FPM. Both programs have a folder of their own and listen nowhere else.
+ * (`sites/php`), run by PHP-FPM. Both programs have a folder of their own and listen only there.
  */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,16 +13,16 @@ import { ownFolder } from "../../src/testing/cli/fairgate.ts";
 import { freePort } from "../../src/testing/free-port.ts";
 import { listening, ready } from "./site.ts";
 
-/** What the files hold: words that compress well, and bytes that do not. */
+/** The content of the files: words that compress well, and bytes that do not. */
 export const WORDS = "The quick brown fox jumps over the lazy dog.\n".repeat(2_000);
 export const BYTES = noise(256 * 1_024);
 
 export interface NginxSites extends AsyncDisposable {
-  /** Where the files are. */
+  /** The address of the files. */
   readonly files: string;
-  /** Where the PHP pages are. */
+  /** The address of the PHP pages. */
   readonly php: string;
-  /** Lets `stream.php` send the rest of its page, from now on. */
+  /** From now on `stream.php` sends the rest of its page. */
   finishStream(): void;
 }
 
@@ -66,7 +66,7 @@ async function startNginx(
   for (const port of Object.values(ports)) await listening(child, `http://127.0.0.1:${port}`);
 }
 
-/** PHP-FPM as whoever runs the test. Its workers end with it only when it is asked to end, not when it is killed. */
+/** PHP-FPM, run by the user of the test. Its workers end with it only on a normal stop, not when it is killed. */
 async function startPhp(parts: AsyncDisposableStack, folder: string): Promise<void> {
   mkdirSync(join(folder, "kept"));
   writeFileSync(join(folder, "fpm.conf"), fpmConf(folder));

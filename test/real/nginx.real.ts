@@ -1,4 +1,4 @@
-/** Files of an nginx, asked for through the gateway and directly: what comes is the same. */
+/** Files of an nginx, requested through the gateway and directly: the answers are the same. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -21,13 +21,13 @@ after(async () => {
   await sites?.[Symbol.asyncDispose]();
 });
 
-/** Headers that say what an answer is. Those for caches are made personal, which is tested elsewhere. */
+/** Headers that describe an answer. Those for caches are made private, which is tested elsewhere. */
 const SAME = [
   ...["content-type", "content-length", "content-encoding", "content-range", "accept-ranges"],
   ...["etag", "last-modified", "location", "vary", "server"],
 ] as const;
 
-/** Asks both, compares them, and gives what came through the gateway. */
+/** Asks both, compares them, and returns the answer through the gateway. */
 async function askBoth(path: string, asking: HttpAsking = {}): Promise<HttpAnswer> {
   const direct = await ask(sites.files + path, asking);
   const through = await ask(gate.address + path, { ...asking, headers: { ...asking.headers, cookie } });
@@ -47,7 +47,7 @@ describe("files of an nginx", () => {
     assert.equal(parts.status, 416);
   });
 
-  test("what is compressed stays so, and is not sent again when it has not changed", async () => {
+  test("a compressed file stays compressed, and is not sent again when it has not changed", async () => {
     const packed = await askBoth("/words.txt", { headers: { "accept-encoding": "gzip" } });
     assert.equal(packed.headers["content-encoding"], "gzip");
     assert.equal(gunzipSync(packed.body).toString(), WORDS);
@@ -56,12 +56,12 @@ describe("files of an nginx", () => {
     assert.equal(again.status, 304);
   });
 
-  test("redirects lead where they say, and nothing follows them on the way", async () => {
+  test("redirects reach the visitor unchanged, and the gateway follows none", async () => {
     assert.equal((await askBoth("/moved")).headers.location, "/words.txt");
     assert.equal((await askBoth("/elsewhere")).headers.location, "https://shop.example/words.txt?a=1");
   });
 
-  test("a slow answer comes as it is sent, and whole", async () => {
+  test("a slow answer arrives as it is sent, and completely", async () => {
     const answer = await begin(`${gate.address}/slow.bin`, { headers: { cookie } });
     const pieces: Buffer[] = [];
     for await (const piece of answer) pieces.push(piece);

@@ -1,4 +1,4 @@
-/** Those who keep no cookie: they see the site while there is room, and hold next to nothing of it. */
+/** Visitors who keep no cookie: they see the site while there is room, and use next to nothing of it. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { openBrowser, Person } from "../../src/testing/browser.ts";
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => shop?.[Symbol.asyncDispose]());
 
-/** What programs ask for that keep nothing; each of them in turn. */
+/** Requests that such programs make, each in turn. */
 const KINDS: readonly Readonly<Record<string, string>>[] = [
   PAGE,
   { accept: "*/*" },
@@ -40,7 +40,7 @@ describe("without cookies", { concurrency: 3 }, () => {
     assert.deepEqual(await browser.context.cookies(), []);
     const most = await slots.most();
     assert.ok(most <= 1, `${most} slots`);
-    // A session is half an hour here, so it is not that which has run out.
+    // A session is half an hour here, so it cannot have expired.
     await eventually("nobody is on the site", async () => (await slotsTaken(gate.control)) === 0);
   });
 

@@ -1,4 +1,4 @@
-/** An nginx that sends visitors to what it takes for its own name and port: they stay with the gateway. */
+/** An nginx that redirects to what it believes to be its own name and port: visitors stay with the gateway. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBrowser, Person } from "../../src/testing/browser.ts";

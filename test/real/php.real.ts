@@ -63,7 +63,7 @@ describe("a site in PHP", () => {
     await using context = await browser.newContext();
     const person = await Person.with(context, gate.address);
     await person.open("/guest-book.php");
-    // The page is not whole before the test says so.
+    // The page is incomplete until the test lets it finish.
     const isLoaded = person.page.goto(`${gate.address}/stream.php`);
     await person.page.getByText("The first half").waitFor();
     assert.equal(await person.page.getByText("The second half").count(), 0);

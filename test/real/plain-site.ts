@@ -1,6 +1,6 @@
 /**
- * A site in plain Node, for what needs no other maker's: a page with many parts, an API that other origins may call, and a
- * list of what arrived.
+ * A site in plain Node, for tests that need no real framework: a page with many parts, an API that other origins may call, and a
+ * list of the requests that arrived.
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
@@ -41,12 +41,12 @@ const CONTENTS: Readonly<Record<string, readonly [type: string, content: string]
   ...Object.fromEntries(range.map((n) => [`/picture-${n}.svg`, ["image/svg+xml", PICTURE]])),
 };
 
-/** A page that is sent in chunks. */
+/** Sends a page in chunks. */
 const SLOW_PATH = "/slowly";
 const SLOW_PIECES = 30;
 const SLOW_EVERY_MS = 100;
 
-/** `pages`: more addresses and the HTML that they have. */
+/** `pages`: more addresses with their HTML. */
 export async function openPlainSite(pages: Readonly<Record<string, string>> = {}): Promise<PlainSite> {
   const arrived: Arrived[] = [];
   const server = createServer((request, response) => {
@@ -79,7 +79,7 @@ async function sendSlowly(response: ServerResponse): Promise<void> {
   response.end();
 }
 
-/** The API may be called from everywhere, but with no method and no header that has to be asked for. */
+/** The API may be called from every origin, but with no method or header that needs a preflight. */
 function answer(
   { method, url = "" }: IncomingMessage,
   response: ServerResponse,

@@ -1,8 +1,8 @@
-/** Someone without a browser who is on the site and stays there. */
+/** A visitor without a browser who is on the site and stays there. */
 import { ask } from "../../src/visitor/ask.ts";
 import { PAGE } from "../../src/visitor/http-visitor.ts";
 
-/** Enters the site as a browser would, with a page and then another; gives the cookie that holds the pass. */
+/** Enters the site as a browser would, with a page and then another; returns the cookie with the pass. */
 export async function enter(address: string): Promise<string> {
   const first = await ask(address, { headers: PAGE });
   const cookies = first.headers["set-cookie"] ?? [];

@@ -1,4 +1,4 @@
-/** curl in front of a line: it gets an error and one line of text, and saves no page under the file's name. */
+/** curl in front of a line: it gets an error and one line of text, and does not save a page under the file's name. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => sites?.[Symbol.asyncDispose]());
 
-/** `curl -O` for a file, in a folder of its own: what it said, and what it saved. */
+/** Runs `curl -O` for a file, in a folder of its own; returns what it said and what it saved. */
 async function download(gate: Run, ...options: string[]) {
   using folder = ownFolder();
   const write = ["--silent", "--write-out", "%{http_code} %{content_type} %header{retry-after}"];
@@ -30,7 +30,7 @@ async function download(gate: Run, ...options: string[]) {
 }
 
 describe("curl", () => {
-  test("it gets 429 and one line while there is a line, takes no place, and fails where it is told to", async () => {
+  test("in a line it gets 429 and one line of text, or fails with --fail, and takes no place", async () => {
     await using gate = await openGate({ origins: [sites.files], room: { totalActiveUsers: 1 } });
     await enter(`${gate.address}/words.txt`);
     const { said, saved } = await download(gate);

@@ -1,7 +1,4 @@
-/**
- * A browser that refuses our cookie, in the form that needs no other browser: one that is marked `SameSite=None` without being
- * secure is refused by every one of them.
- */
+/** A browser that refuses our cookie. Every browser does so when the cookie is marked `SameSite=None` without being secure. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openBrowser, Person } from "../../src/testing/browser.ts";

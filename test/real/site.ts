@@ -1,17 +1,17 @@
-/** A site of another maker behind the gateway: a process of its own, gone when it is disposed of. */
+/** A third-party site behind the gateway: a process of its own, which ends when it is disposed of. */
 import type { Child } from "../../src/testing/cli/child.ts";
 import { eventually, isListening } from "../../src/testing/cli/eventually.ts";
 
 export interface Site extends AsyncDisposable {
-  /** Where it listens, without the gateway. */
+  /** Its address, without the gateway. */
   readonly address: string;
 }
 
-/** Resolves once the program listens there. Fails when it ends first, with what it said. */
+/** Resolves once the program listens there. Fails with its output when it ends first. */
 export const listening = (child: Child, address: string): Promise<boolean> =>
   ready(child, `something listens at ${address}`, () => isListening(address));
 
-/** Resolves once the program is as far. Fails when it ends first, with what it said. */
+/** Resolves once the program is ready. Fails with its output when it ends first. */
 export function ready(
   child: Child,
   what: string,

@@ -1,4 +1,4 @@
-/** A chat in socket.io behind the gateway: its connections are made, and end with the visit they belong to. */
+/** A chat in socket.io behind the gateway: its connections work, and end with the visit they belong to. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, BrowserContext } from "playwright-core";
@@ -59,7 +59,7 @@ describe("a chat in socket.io", () => {
     });
 });
 
-/** Somebody in the chat, connected by a WebSocket. Once that ends they do not come back by themselves. */
+/** A visitor in the chat, connected by a WebSocket. Once that ends, they do not reconnect by themselves. */
 async function openChat(context: BrowserContext, gate: Run, who: string): Promise<Person> {
   const person = await Person.with(context, gate.address);
   await person.open(`/?who=${who}&again=no`);

@@ -1,4 +1,4 @@
-/** A chat in socket.io on two addresses that know nothing of each other: each visitor's requests go to one of them. */
+/** A chat in socket.io on two addresses that do not know each other: each visitor's requests go to one of them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Browser } from "playwright-core";
@@ -8,7 +8,7 @@ import { openChatSite } from "./chat-site.ts";
 import { openGate } from "./gate.ts";
 
 const VISITORS = 20;
-/** Browsers at the same time, so that requests of several are under way together. */
+/** Browsers at the same time, so that requests of several overlap. */
 const AT_ONCE = 5;
 
 test("with `sticky: visitor` 20 of 20 connect, by long polling and then a WebSocket, on both addresses", async () => {

@@ -20,8 +20,8 @@ export const TERMS = {
   ...{ ticketTtlMs: 40_000, claimWindowMs: 21_000 },
 };
 /**
- * A place outlasts what is broken here, also where several plays share a slow machine. Nobody is told to stay away for
- * longer than half a ticket's life, and a turn lasts longer than that: whoever comes back as told does not miss theirs.
+ * A place outlasts the fault, even where several plays share a slow machine. No visitor is told to stay away for longer than half
+ * a ticket's life, and a turn lasts longer than that, so visitors who come back as told do not miss theirs.
  */
 const ROOM = {
   totalActiveUsers: TERMS.capacity,
@@ -35,12 +35,12 @@ const ARRIVALS_PER_SECOND = 20;
 const AT_ONCE_MAX = 50;
 /** Visitors present when the fault comes: a full site, and a line before it. */
 const ABOUT_MIN = 40;
-/** A visitor without an answer for this long asks another gateway. */
+/** A visitor who gets no answer for this long asks another gateway. */
 const PATIENCE_MS = 1_500;
 const COUNT_EVERY_MS = 250;
-/** So long after it is well again every gateway has heard which visits have ended; newcomers come all the while. */
+/** This long after the fault is over, every gateway has learned which visits have ended; newcomers keep coming. */
 const AFTERWARDS_MS = 2_500;
-/** On a busy machine another gateway may hear so late of a visit that has just ended. */
+/** On a busy machine another gateway may learn this late of a visit that has ended. */
 const SPREAD_MAX_MS = 5_000;
 
 export interface FaultPlan {
@@ -48,30 +48,30 @@ export interface FaultPlan {
   readonly redis: object | ((gateway: number) => object);
   readonly seed: number;
   readonly gateways?: number;
-  /** How long the last visitors may take once nobody new comes. */
+  /** How long the last visitors may take once nobody new arrives. */
   readonly drainMs?: number;
-  /** What is done before the crowd comes. */
+  /** Runs before the crowd comes. */
   readonly before?: (gates: readonly Gate[]) => Promise<void>;
 }
 
 export interface Scene {
-  /** The first had the lease when the crowd came, since it was alone. */
+  /** The first has the lease when the crowd comes, since it was alone. */
   readonly gates: readonly Gate[];
   readonly crowd: Crowd;
-  /** To be called at a kill: every place that somebody holds is at stake. */
+  /** Marks every place as at stake; called at a kill. */
   atStake(): void;
-  /** Visitors seen on the site so far, by its own book. */
+  /** Visitors seen on the site so far, by the site's own book. */
   seen(): number;
 }
 
 export interface FaultOutcome extends Summary {
-  /** The most names at once by the site's own book. */
+  /** The most visitors on the site at once, by the site's own book. */
   readonly highestAtOrigin: number;
-  /** Visitors who could not go on, and why; the books have the reason where there is one. */
+  /** Visitors who could not go on, and why; explained by the books where they can. */
   readonly failures: readonly string[];
-  /** Turns that nobody used: mostly of places whose holder never heard of them. */
+  /** Unused turns: mostly of places whose holders never learned of them. */
   readonly missedTurns: number;
-  /** Since the beginning: when there was a line, when the fault was over, and when everyone was through. */
+  /** Seconds since the beginning: when there was a line, when the fault was over, and when everyone was through. */
   readonly seconds: readonly number[];
 }
 
@@ -130,13 +130,13 @@ export async function faultPlay(
 
 /** What may be out of order after a fault. */
 export interface Disorder {
-  /** Pairs the wrong way round, of all. */
+  /** The share of pairs in the wrong order. */
   readonly tauBelow: number;
-  /** True where someone whose turn went loose unheard may wait while a later one is in. */
+  /** True where a visitor whose turn went loose unheard may wait while a later one is in. */
   readonly mayBeOvertaken: boolean;
 }
 
-/** What every play must come to, whatever the fault was. Without `disorder`, the order is exact. */
+/** What must hold after every play, whatever the fault was. Without `disorder`, the order is exact. */
 export function assertKept(outcome: FaultOutcome, disorder?: Disorder): void {
   const { violations, failures, ...numbers } = outcome;
   const said = JSON.stringify(numbers);
@@ -166,7 +166,7 @@ async function startGates(plan: FaultPlan, origin: string, parts: AsyncDisposabl
   return gates;
 }
 
-/** Has any gateway count who is on the site, again and again; returns the way to stop. */
+/** Asks a random gateway for its counts again and again; returns a function that stops it. */
 function countAlways(gates: readonly Gate[], books: Books, fraction: () => number): () => Promise<void> {
   const askers = gates.map(({ controlAddress }) => new Asker(controlAddress, 1, PATIENCE_MS));
   const asker = new Askers(askers, fraction);

@@ -1,8 +1,8 @@
 /**
- * Whatever dies, stands still or is cut off between visitors and their line in Redis: nobody loses their place, nobody is
- * let in twice, and never are more on the site than may be. Through a failover the order may suffer by less than one pair
- * in two thousand. Where nobody hears of their turn for seconds, turns go loose, and their holders get one of the next: that
- * costs order too, by less than one pair in a hundred.
+ * Whatever dies, is suspended or is cut off between visitors and their line in Redis: nobody loses their place, nobody is
+ * admitted twice, and there are never more on the site than the capacity. A failover may put less than one pair in two thousand
+ * in the wrong order. Where visitors do not learn of their turn for seconds, turns go loose and their holders get one of the
+ * next; that may put less than one pair in a hundred in the wrong order.
  */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
@@ -23,9 +23,9 @@ import { Regular } from "./regular.ts";
 
 const AT_A_TIME = 3;
 const KEPT_ON_DISK = ["--appendonly", "yes", "--appendfsync", "always"];
-/** One pair in two thousand may be the wrong way round after a failover. */
+/** One pair in two thousand may be in the wrong order after a failover. */
 const FAILOVER = { tauBelow: 0.0005, mayBeOvertaken: false };
-/** Visitors who ask a gateway that does not answer hear of their turn seconds late, and may have to take another. */
+/** Visitors who ask a gateway that does not answer learn of their turn seconds late, and may have to take another. */
 const UNHEARD = { tauBelow: 0.01, mayBeOvertaken: true };
 const ROOM_KEY = "fairgate:{main}:main";
 const AHEAD_MS = 600;
@@ -57,7 +57,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
       await eventually("a replica has taken over", async () => {
         return (await cluster.primaryOf(ROOM_KEY)).port !== old.port;
       });
-      // Without it there is nobody to confirm what is written, and so nobody is told anything.
+      // Without it no replica can confirm what is written, so no visitor gets an answer.
       await old.restart();
     });
     assertKept(outcome, FAILOVER);
@@ -97,7 +97,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     assertKept(outcome, UNHEARD);
   });
 
-  test("the gateway with the lease stands still, another turns the door, and it wakes too late", async (t) => {
+  test("the gateway with the lease is suspended, another runs the door, and the first wakes too late", async (t) => {
     await using redis = await startRedis();
     await using leases = await LeaseWatch.open(redis);
     const outcome = await play(t, { redis: { url: redis.url } }, async ({ gates, atStake, seen }) => {
@@ -117,7 +117,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     assertKept(outcome, UNHEARD);
   });
 
-  test("a gateway that is cut off from Redis does as it was told to, and is back by itself", async (t) => {
+  test("a gateway that is cut off from Redis does what `engineFailure` says, and recovers by itself", async (t) => {
     await using redis = await startRedis();
     await using wire = await Wire.to(redis.port);
     await using leases = await LeaseWatch.open(redis);
@@ -141,7 +141,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
         eventually("newcomers are refused while nothing comes through", isRefused),
         leases.after(lease),
       ]);
-      // Whatever was on its way comes through after all, also from a gateway that has lost the lease by now.
+      // What was held back is delivered after all, even from a gateway that has lost the lease by now.
       wire.mend();
       await eventually("newcomers are taken again", async () => !(await isRefused()));
       wire.closeAll();
@@ -156,7 +156,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     assertKept(outcome, UNHEARD);
   });
 
-  test("gateways come and go: a lease is given back at once, or runs out", async (t) => {
+  test("gateways come and go: a lease is given back at once, or expires", async (t) => {
     await using redis = await startRedis();
     await using leases = await LeaseWatch.open(redis);
     const plan = { redis: { url: redis.url }, gateways: 2 };
@@ -181,11 +181,11 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
     assertKept(outcome, UNHEARD);
   });
 
-  test("a canary: of a Redis that keeps nothing the same books are full of complaints", async (t) => {
+  test("a canary: a Redis that keeps nothing causes violations in the same books", async (t) => {
     await using redis = await startRedis();
     const plan = { redis: { url: redis.url }, gateways: 1, drainMs: 0 };
     const outcome = await play(t, plan, async ({ gates, crowd, atStake }) => {
-      // Enough of them waited and are gone; afterwards they show once more what is over.
+      // Waits until enough visitors waited and are gone; they show once more what is over.
       await eventually("many are through", () => crowd.gone >= 2 * TERMS.capacity);
       await Promise.all([redis.kill(), ...gates.map((gate) => gate.end("SIGKILL"))]);
       atStake();
@@ -197,7 +197,7 @@ describe("a line in Redis, with a crowd before three gateways", { concurrency: A
   });
 });
 
-/** Kills a primary that has let no replica follow it for a while, so that none has the last of what it did. */
+/** Kills a primary that no replica could follow for a while, so that none has its last writes. */
 async function killAhead(primary: RedisServer): Promise<void> {
   const client = createClient({ RESP: 2, url: primary.url });
   client.on("error", () => {});
@@ -210,7 +210,7 @@ async function killAhead(primary: RedisServer): Promise<void> {
   client.destroy();
 }
 
-/** Whether a newcomer is told that the line cannot be reached. One who is not gives their place back. */
+/** Whether a newcomer is told that the line cannot be reached. A newcomer who gets a place gives it back. */
 async function isTurnedAway(address: string): Promise<boolean> {
   const newcomer = new ProcessVisitor(address);
   if ((await newcomer.ask("/", { headers: { accept: "application/json" } })).status === 503) return true;

@@ -1,7 +1,7 @@
 /**
- * Who has the lease of the room "main", looked up in Redis again and again, and who does the duties that come with it,
- * heard on the room's channel. It sees that the fencing token never goes back, that one token is never two gateways',
- * and that a gateway without the lease does nothing more.
+ * Watches who has the lease of the room "main", by reading it from Redis again and again, and who does the duties that come with
+ * it, by listening to the room's channel. It checks that the fencing token never goes back, that no token belongs to two
+ * gateways, and that a gateway without the lease stops its duties.
  */
 import assert from "node:assert/strict";
 import { createClient } from "@redis/client";
@@ -21,7 +21,7 @@ export interface Lease {
 interface Deed {
   readonly gateway: string;
   readonly what: string;
-  /** The lease as it was known then, which is a little old. */
+  /** The lease as last read, which is a little old. */
   readonly during: Lease | undefined;
 }
 
@@ -48,7 +48,7 @@ export class LeaseWatch {
     this.#work = this.#look();
   }
 
-  /** The first lease there was. */
+  /** The first lease. */
   get first(): Lease {
     return this.#one(0);
   }
@@ -57,7 +57,7 @@ export class LeaseWatch {
     return this.#one(-1);
   }
 
-  /** Makes sure that the gateway by that name has the lease: one that stood still for seconds lost it to one of the others. */
+  /** Makes sure that the gateway by that name has the lease; a gateway that was suspended for seconds lost it to another. */
   async giveTo(holder: string, others: readonly Gate[]): Promise<void> {
     if (this.last.holder === holder) return;
     await Promise.all(others.map((gate) => gate.end("SIGTERM")));
@@ -70,13 +70,13 @@ export class LeaseWatch {
     return eventually(`a lease after ${fence}`, () => this.last.fence > fence && this.last);
   }
 
-  /** True when the lease is not held any more: it was given back, and another may have it already. */
+  /** True when the lease is no longer held: it was given back, and another may have it already. */
   async isGivenBack({ fence: old }: Lease): Promise<boolean> {
     const [fence, until] = await this.#looking.hmGet(`${ROOM}:lease`, ["fence", "until"]);
     return Number(fence) > old || until === "0";
   }
 
-  /** Fails when what was seen is against the rules. */
+  /** Fails when something seen was against the rules. */
   assertKept(): void {
     assert.ok(this.#deeds.length > 0, "nobody turned the door");
     const holders = new Map<number, string>();
@@ -85,7 +85,7 @@ export class LeaseWatch {
       assert.equal(holder, holders.get(fence) ?? holder, `token ${fence} is two gateways'`);
       holders.set(fence, holder);
     }
-    // A lease that was just taken may not have been seen yet; one that was lost has been.
+    // A lease that was just taken may not have been read yet; one that was lost has been.
     const strays = this.#deeds.filter(({ gateway, during }) => {
       const hasLater = () =>
         this.#seen.some(({ holder, fence }) => fence > during!.fence && holder === gateway);

@@ -1,4 +1,4 @@
-/** A gateway inside a program and `fairgate run` on one Redis: what an operator did at the one holds at the other. */
+/** A library gateway and `fairgate run` on one Redis: an operator's change at one holds at the other. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -12,10 +12,10 @@ import { assertWaitingPage, Visitor } from "../../src/testing/gateway/visitor.ts
 import { realWorld } from "../../src/testing/real-world.ts";
 import { startRedis } from "../../src/testing/redis/servers.ts";
 
-/** What `--total-active-users 5` says; another file's words would be newer than a change. */
+/** What `--total-active-users 5` says. Different settings would count as newer than an operator's change. */
 const ROOMS = { main: { totalActiveUsers: 5 } };
 
-/** A gateway of the library before the same site, with the same settings as the one that runs. */
+/** A library gateway before the same site, with the same settings as the one that runs. */
 async function openLibraryGateway(t: TestContext, redis: string, origin: string): Promise<number> {
   const gateway = await createGateway({
     secret: SECRET,
@@ -48,7 +48,7 @@ test("a library gateway that starts on a shared Redis keeps an operator's change
   assertWaitingPage(await atRun().open());
   assertWaitingPage(await new Visitor(port, t).open());
 
-  // Its own copy of the settings follows too: what only a gateway reads of them, such as what a newcomer is told.
+  // Its own copy of the settings follows too: a gateway reads some of them alone, such as what a newcomer is told.
   await change(run, { queueingStatusCode: 202 });
   await eventually(
     "the library gateway knows",

@@ -1,11 +1,11 @@
 /**
- * A visitor who is on the site all the time, and looks at a page of it through one and the same gateway. On a machine that
- * stands still for as long as a pass is good they are out for good, and there is no more to see.
+ * A visitor who is on the site all the time, and requests pages through one gateway. If the machine is suspended for as long as a
+ * pass is valid, the visit is over, and there is nothing more to check.
  */
 import { Asker, pause } from "../crash/ask.ts";
 
 const PAGE_EVERY_MS = 300;
-/** A pass that comes with a page may be so much of a session old. */
+/** A pass that comes with a page may be up to this share of a session old. */
 const RENEWED_SHARE = 0.1;
 
 export class Regular {
@@ -15,7 +15,7 @@ export class Regular {
   readonly #work: Promise<void>;
   readonly #sessionMs: number;
   #cookie: string;
-  /** The pass is good at least until then. */
+  /** Until then the pass is certainly valid. */
   #passUntil: number;
   #isOpen = true;
 

@@ -1,4 +1,4 @@
-/** The examples in docs/relaxed.md and docs/library.md run as they stand, against a Redis of the test's own. */
+/** The examples in docs/relaxed.md and docs/library.md run as they are, against a Redis of the test's own. */
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

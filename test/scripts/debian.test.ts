@@ -1,4 +1,4 @@
-/** What `npm test` says before it installs a program, and what when it cannot. A fake apt-get stands in for the real one. */
+/** What `npm test` says before it installs a program, and when it cannot. A fake apt-get replaces the real one. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const programs = (): Program[] =>
     variable: `FAIRGATE_${name.toUpperCase()}`,
   }));
 
-/** Runs `ensurePrograms` in a process of its own, on a machine whose apt-get is this shell script, or has none. */
+/** Runs `ensurePrograms` in a process of its own, on a machine whose apt-get is this shell script, or which has none. */
 function ensure({ aptGet, env = {} }: { aptGet?: string; env?: Record<string, string> }) {
   if (aptGet !== undefined)
     writeFileSync(join(directory, "apt-get"), `#!/bin/sh\necho "ran: $*"\n${aptGet}\n`, { mode: 0o755 });
@@ -39,7 +39,7 @@ function ensure({ aptGet, env = {} }: { aptGet?: string; env?: Record<string, st
 }
 
 describe("programs that npm does not bring", () => {
-  test("a program is found where the variable says, and otherwise at the first place that is there", (t) => {
+  test("a program is found where the variable says, and otherwise at the first place that exists", (t) => {
     const program = { ...programs()[0]!, places: ["/no/such/program", process.execPath, "/bin/sh"] };
     t.after(() => delete process.env[program.variable]);
     assert.equal(findProgram(program), process.execPath);
@@ -48,12 +48,12 @@ describe("programs that npm does not bring", () => {
     assert.equal(findProgram(program), "/some/where/else");
   });
 
-  test("nothing is said when all are there", () => {
+  test("nothing is printed when all programs exist", () => {
     for (const { places } of programs()) writeFileSync(places[0]!, "");
     assert.deepEqual(ensure({ aptGet: "exit 1" }), { status: 0, stdout: "", stderr: "" });
   });
 
-  test("what is installed and why is said, and apt-get's noise is not", { skip: NOT_ROOT }, () => {
+  test("what is installed and why is printed, without apt-get's own output", { skip: NOT_ROOT }, () => {
     const { status, stdout, stderr } = ensure({
       aptGet: `echo "debconf: unable to initialize frontend" >&2
         case "$*" in *abacus-package\\ sextant-package) : > ${directory}/abacus; : > ${directory}/sextant;; esac`,
@@ -74,7 +74,7 @@ describe("programs that npm does not bring", () => {
     assert.doesNotMatch(stdout, /sextant/);
   });
 
-  test("when apt-get fails its words are shown, with what to do", { skip: NOT_ROOT }, () => {
+  test("when apt-get fails its output is shown, with what to do", { skip: NOT_ROOT }, () => {
     const { status, stderr } = ensure({ aptGet: `echo "E: no network" >&2; exit 100` });
     assert.equal(status, 1);
     assert.match(stderr, /sudo apt-get install abacus-package sextant-package/);
@@ -82,7 +82,7 @@ describe("programs that npm does not bring", () => {
     assert.match(stderr, /ran: -qq update\n +E: no network\n +ran: -qq install .*\n +E: no network/);
   });
 
-  test("without apt-get nothing is tried, and the reason is said", () => {
+  test("without apt-get nothing is tried, and the reason is printed", () => {
     const { status, stdout, stderr } = ensure({});
     assert.deepEqual([status, stdout], [1, ""]);
     assert.match(stderr, /The abacus: the abacus tests need one/);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failuresIn } from "../../scripts/test-failures.ts";
 
-test("failed tests are named with their file, once each, and what passed is not", () => {
+test("failed tests are named with their file, once each; passed tests are not", () => {
   const printed = `✔ one that passed (3.1ms)
 ✖ one that failed (12.5ms)
 
@@ -23,13 +23,13 @@ Tests left these in the temporary folder, and should not: pulse-1.
   ]);
 });
 
-test("a run that ended without a word about why is a failure all the same", () => {
+test("a run that ended without any reason is a failure too", () => {
   assert.deepEqual(failuresIn("begun\nthe last words\n"), [
     'no reason found; it ended with "the last words"',
   ]);
   assert.equal(failuresIn("").length, 1);
 });
 
-test("an error of types is a reason", () => {
+test("a type error is a reason", () => {
   assert.deepEqual(failuresIn("src/a.ts(3,4): error TS2322: no\n"), ["src/a.ts(3,4): error TS2322: no"]);
 });

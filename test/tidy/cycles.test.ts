@@ -1,6 +1,6 @@
 /**
- * No file of `src` imports itself by way of others. Imports of types count too: two files that need each other's types
- * can only be read together.
+ * No file of `src` imports itself through others. Type imports count too: two files that need each other's types can only be read
+ * together.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,14 +8,14 @@ import { importsOf, sources } from "./sources.ts";
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** Groups of files of which each leads to every other, in time linear in the imports (Tarjan 1972). */
+/** Groups of files that all lead to each other, in time linear in the imports (Tarjan 1972). */
 function cyclesOf(graph: Graph): string[][] {
   const cycles: string[][] = [];
   const numbers = new Map<string, number>();
   const open: string[] = [];
   const isOpen = new Set<string>();
 
-  /** Gives the lowest number of an open file that this one leads to. */
+  /** Returns the lowest number of an open file that this one leads to. */
   const visit = (file: string): number => {
     const number = numbers.size;
     numbers.set(file, number);
@@ -45,7 +45,7 @@ test("no files import each other in a circle", () => {
   assert.deepEqual(cyclesOf(graph), []);
 });
 
-test("the check can see: circles of one, two and three files are found, and a file that is reached twice is none", () => {
+test("the check can see: circles of one, two and three files are found, and a file that is reached twice is not one", () => {
   const graph = (edges: Record<string, string[]>) => cyclesOf(new Map(Object.entries(edges)));
   assert.deepEqual(graph({ a: ["b", "c"], b: ["d"], c: ["d"], d: [] }), []);
   assert.deepEqual(graph({ a: ["a"] }), [["a"]]);

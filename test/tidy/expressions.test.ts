@@ -1,9 +1,9 @@
 /**
- * No regular expression goes over the same letters again and again. Every expression in `src` is looked at as an
- * automaton (recheck): one whose time can grow faster than its text is an error, with the text that shows it.
+ * No regular expression goes over the same characters again and again. Every expression in `src` is analysed as an automaton
+ * (recheck): one whose time can grow faster than its text is an error, reported with a text that shows it.
  *
- * Expressions without anything that repeats without end are linear as they are. Counts (`{1,64}`) are made small before
- * the check: they change how much a letter costs at most, not how that grows, and would take minutes to look at.
+ * Expressions without unlimited repetition are linear anyway. Counts (`{1,64}`) are made small before the check: they change the
+ * maximum cost per character, not its growth, and would take minutes to analyse.
  */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const isNative = globSync("node_modules/recheck-{linux,macos,windows}-*", { cwd:
 process.env.RECHECK_BACKEND = isNative ? "native" : "pure";
 const { check } = await import("recheck");
 
-/** Files whose expressions read only text of our own. */
+/** Files whose expressions only read text of our own. */
 const OWN_TEXT: Readonly<Record<string, string>> = {
   "src/gateway/page/squeeze.ts": "reads the page's own scripts and style, once, when it is loaded",
 };
@@ -29,7 +29,7 @@ const sources = globSync("src/**/*.{ts,js}", { cwd: root }).filter(
   (file) => !/\.test\.ts$|\.d\.ts$|^src\/(engines\/[^/]+\.ts$|testing\/)/.test(file) && !(file in OWN_TEXT),
 );
 
-/** The library's types leave out what a token stands for. */
+/** The library's types do not say what a token stands for. */
 type Token = AnyToken & { readonly value?: unknown };
 
 interface Expression {
@@ -68,7 +68,7 @@ function withSmallCounts(pattern: string): string {
   });
 }
 
-/** What is wrong with an expression; null for one that takes time in proportion to its text. */
+/** What is wrong with an expression; null for one whose time is proportional to its text. */
 async function wrongWith({ pattern, flags, at }: Expression): Promise<string | null> {
   const found = await check(withSmallCounts(pattern), flags, { checker: "automaton", timeout: null });
   if (found.status === "safe") return null;
@@ -89,7 +89,7 @@ test("every expression takes time in proportion to its text", async () => {
   assert.deepEqual(wrong, []);
 });
 
-test("expressions are written out, so that they can be looked at", () => {
+test("expressions are written as literals, so that they can be checked", () => {
   const made = sources.flatMap((file) =>
     tokensOf(file, read(file))
       .filter(({ type, value }) => type === tokTypes.name && value === "RegExp")
@@ -98,7 +98,7 @@ test("expressions are written out, so that they can be looked at", () => {
   assert.deepEqual(made, []);
 });
 
-test("the checks can see: expressions that go over the same letters again and again are found", async () => {
+test("the checks can see: expressions that go over the same characters again and again are found", async () => {
   const source =
     "const slow = [/\\/+$/, /\\$\\{[^}]*\\}/g, /^(a+)+$/, /^a*b?a*$/];\nconst fast: RegExp = /^a+$/;\n";
   const found = await Promise.all(expressionsIn("slow.ts", source).map(wrongWith));

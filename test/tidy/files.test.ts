@@ -1,4 +1,4 @@
-/** Small habits held by machine: names, headers, leftovers, and no word about where the code was written. */
+/** Small rules checked by machine: file names, headers, leftovers, and no word about where the code was written. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ test("files are named in kebab-case for what they hold", () => {
   assert.deepEqual(wrong, []);
 });
 
-test("every source file starts with what it is", () => {
+test("every source file starts with a header", () => {
   const sources = code.filter(
     (file) => file.startsWith("src/") && !file.endsWith(".test.ts") && !file.endsWith(".d.ts"),
   );

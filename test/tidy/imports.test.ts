@@ -1,11 +1,11 @@
-/** What may import what: the folders are the boundaries, and this test holds them. */
+/** What may import what: folders are boundaries, and this test enforces them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { importsOf, isTest, sources } from "./sources.ts";
 
 const production = sources.filter((file) => !isTest(file));
 
-/** Folder under `src` → what it may import of the others. `cli` and the entry points may import anything. */
+/** Folder under `src` → the other folders that it may import. `cli` and the entry points may import anything. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: ["core"],
@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   assembly: ["core", "config", "engines", "durable", "sockets", "gateway", "office", "sim"],
 };
 
-/** The folder a file belongs to, as named in the table. */
+/** The folder that a file belongs to, by its name in the table. */
 function roomOf(file: string): string {
   const [, first = "", second = ""] = file.split("/");
   return first === "engines" ? `engines/${second}` : file.split("/").length === 2 ? "entry" : first;
@@ -64,10 +64,10 @@ test("every folder with code is in the table", () => {
   );
 });
 
-/** Of Node's modules these are functions and no runtime, and other runtimes have them too. */
+/** Modules of Node that are plain functions, and exist in other runtimes too. */
 const NO_RUNTIME = new Set(["node:crypto", "node:net", "node:url", "node:fs"]);
 
-test("what decides about a request and what renders the answer know no runtime", () => {
+test("the code that decides about a request and the code that renders the answer know no runtime", () => {
   const seen = new Set<string>();
   const wrong: string[] = [];
   const visit = (file: string) => {

@@ -1,6 +1,6 @@
 /**
- * The lock files are whole: every package that another asks for is in the same one, for every platform. npm leaves out what the
- * registry does not have, and says nothing while `node_modules` is there; the next fresh `npm ci` then fails.
+ * The lock files are complete: every package that another asks for is in the same one, for every platform. npm leaves out what
+ * the registry does not have, and says nothing while `node_modules` exists; the next fresh `npm ci` then fails.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

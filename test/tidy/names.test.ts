@@ -1,7 +1,7 @@
 /**
- * One exported name, one meaning, across `src`: no two files export the same name, unless they are named here with the
- * reason. What only tests share (`src/testing`, the suites of the engines) counts too, since people read it beside the rest;
- * test files export nothing. Passing on what another file exports (`export … from`) is the same thing by its own name.
+ * One exported name has one meaning across `src`: no two files export the same name, unless it is named here with the reason.
+ * What only tests share (`src/testing`, the suites of the engines) counts too, since people read it together with the rest; test
+ * files export nothing. Re-exporting (`export … from`) is the same thing under its own name.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { codeOf, sources } from "./sources.ts";
 interface Exception {
   readonly why: string;
   readonly names: readonly string[];
-  /** In these folders or files alone. */
+  /** Only in these folders or files. */
   readonly within: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const EXCEPTIONS: readonly Exception[] = [
   },
 ];
 
-/** The names that a text exports, each once: what it declares, and what it passes on under another name. */
+/** The names that a text exports, each once: what it declares, and what it re-exports under another name. */
 function exportsOf(text: string): Set<string> {
   const declared = text.matchAll(
     /^export\s+(?:declare\s+)?(?:async\s+)?(?:abstract\s+)?(?:function\*?|class|const|let|interface|type|enum)\s+([\w$]+)/gm,
@@ -42,7 +42,7 @@ function isException(name: string, files: readonly string[]): boolean {
   );
 }
 
-/** The names that more than one file exports, and which files do. */
+/** The names that more than one file exports, with these files. */
 function sharedNames(exports: ReadonlyMap<string, ReadonlySet<string>>): Map<string, string[]> {
   const files = new Map<string, string[]>();
   for (const [file, names] of exports)
@@ -61,7 +61,7 @@ test("no name is exported with two meanings", () => {
   assert.deepEqual(Object.fromEntries(wrong), {});
 });
 
-test("no exception is left over", () => {
+test("every exception is still needed", () => {
   const unused = EXCEPTIONS.flatMap(({ names }) => names.filter((name) => !shared.has(name)));
   assert.deepEqual(unused, []);
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Every source file, tests included, as a path from the root of the repository. */
+/** Every source file, including tests, as a path from the root of the repository. */
 export const sources: readonly string[] = globSync("src/**/*.ts", { cwd: root })
   .filter((file) => !file.endsWith(".d.ts"))
   .sort();
@@ -18,7 +18,7 @@ export function isTest(file: string): boolean {
 
 export interface Import {
   readonly file: string;
-  /** As it is written. */
+  /** As written in the import. */
   readonly from: string;
   /** The file it leads to, as a path from the root; null for a package. */
   readonly to: string | null;
@@ -28,7 +28,7 @@ export function textOf(file: string): string {
   return readFileSync(join(root, file), "utf8");
 }
 
-/** The text without comments that begin a line. */
+/** The text without comments at the beginning of a line. */
 export function codeOf(file: string): string {
   return textOf(file).replace(/^[ \t]*(\/\*[\s\S]*?\*\/|\/\/.*)/gm, (comment) =>
     comment.replace(/[^\n]/g, " "),
@@ -36,8 +36,8 @@ export function codeOf(file: string): string {
 }
 
 /**
- * Imports of every kind: of types and values, for their effects, at run time, and exports from elsewhere. Without types, what
- * is left of them when the file runs.
+ * Imports of every kind: of types and values, for their effects, at run time, and re-exports. Without types: only those that
+ * remain when the file runs.
  */
 export function importsOf(file: string, { withTypes = true } = {}): Import[] {
   const code = withTypes ? codeOf(file) : stripTypeScriptTypes(textOf(file));

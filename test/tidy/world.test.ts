@@ -1,7 +1,9 @@
 /**
- * Time, chance and timers are handed in: only entry points, drivers and transports take them from the machine, and each that
- * does is named here with the reason. What runs before this turn of the event loop is over (`queueMicrotask`,
- * `process.nextTick`) is no timer: no time passes until then, and nothing else gets its turn.
+ * Time, randomness and timers are passed in: only entry points, drivers and transports take them from the machine, and each that
+ * does is named here with the reason.
+ *
+ * `queueMicrotask` and `process.nextTick` are no timers: they run before this turn of the event loop ends, so no time passes and
+ * nothing else runs in between.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -41,7 +43,7 @@ const touching = sources
   .filter((file) => !isTest(file))
   .flatMap((file) => touchingLines(codeOf(file)).map((line) => ({ file, line })));
 
-test("only what is named takes time, chance or timers from the machine", () => {
+test("only what is named takes time, randomness or timers from the machine", () => {
   const wrong = touching.filter(({ file }) => !Object.keys(MAY_TOUCH).some((name) => file.startsWith(name)));
   assert.deepEqual(
     wrong.map(({ file, line }) => `${file}:${line}`),
@@ -49,12 +51,12 @@ test("only what is named takes time, chance or timers from the machine", () => {
   );
 });
 
-test("what is named does take something", () => {
+test("every file that is named takes something", () => {
   const idle = Object.keys(MAY_TOUCH).filter((name) => !touching.some(({ file }) => file.startsWith(name)));
   assert.deepEqual(idle, []);
 });
 
-test("the check can see: each way to take something is found, and what is handed in is not", () => {
+test("the check can see: each way to take something is found, and what is passed in is not", () => {
   const found = [
     "clock: { now: Date.now }",
     "const at = new Date();",
