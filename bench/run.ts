@@ -12,6 +12,7 @@ import { clusterKillsBench } from "./cluster-kills.ts";
 import { crashBench } from "./crash.ts";
 import { drawBench } from "./draw.ts";
 import { durableBench } from "./durable.ts";
+import { estimateBench } from "./estimate.ts";
 import { gatewayBench } from "./gateway.ts";
 import { hostileBench } from "./hostile.ts";
 import { journeyBench } from "./journey.ts";
@@ -38,6 +39,7 @@ const BENCHES: readonly Bench[] = [
   crashBench,
   drawBench,
   adaptiveBench,
+  estimateBench,
   redisBench,
   relaxedBench,
   clusterBench,

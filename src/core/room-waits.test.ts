@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type RoomLook, RoomWaits } from "./room-waits.ts";
+import { DEFAULT_RULES, EVERYBODY, type RoomRules } from "./rules.ts";
+
+const NOW = Date.UTC(2026, 5, 1, 10);
+const MINUTE_MS = 60_000;
+
+/** A room that lets people in by its rate alone, told as an engine would. */
+class Scene {
+  now = NOW;
+  looks = 0;
+  waiting = 600;
+  admitted = 0;
+  rules: RoomRules = { ...DEFAULT_RULES, newUsersPerMinute: 60 };
+  readonly waits = new RoomWaits((now) => this.#look(now));
+
+  pass(ms: number): this {
+    for (const until = this.now + ms; this.now < until; this.now += 1_000) {
+      if (this.waiting > 0) {
+        this.waiting--;
+        this.admitted++;
+      }
+      this.waits.turn(this.waiting > 0, this.now);
+    }
+    return this;
+  }
+
+  wait(ahead: number) {
+    return this.waits.wait(this.rules, { lane: EVERYBODY, ahead }, this.now);
+  }
+
+  #look(now: number): RoomLook {
+    this.looks++;
+    const { waiting, admitted, rules } = this;
+    const totals = { joined: waiting + admitted, straightThrough: 0, admitted, missedTurns: 0 };
+    return {
+      ...{
+        now,
+        roomRules: rules,
+        rules,
+        waiting,
+        admitted: 1,
+        onSite: 0,
+        totals,
+        budgetFree: Number.POSITIVE_INFINITY,
+      },
+      waitingIn: () => waiting,
+      admittedIn: () => admitted,
+      sequenceAt: (_, rank) => admitted + rank,
+      highestAdmitted: () => admitted - 1,
+      visits: () => [],
+    };
+  }
+}
+
+test("the first who asks is told, and others do not cost another look", () => {
+  const scene = new Scene();
+  assert.ok(Math.abs(scene.wait(599)!.middle / (10 * MINUTE_MS) - 1) < 0.1);
+  for (let n = 0; n < 1_000; n++) scene.wait(n);
+  assert.equal(scene.looks, 1);
+});
+
+test("a look every three seconds while there is a line", () => {
+  const scene = new Scene().pass(5 * MINUTE_MS);
+  assert.ok(scene.looks >= 95 && scene.looks <= 105, `${scene.looks} looks`);
+});
+
+test("other rules are followed at once", () => {
+  const scene = new Scene();
+  const before = scene.wait(500)!.middle;
+  scene.rules = { ...scene.rules, newUsersPerMinute: 120 };
+  assert.ok(scene.wait(500)!.middle < 0.6 * before);
+  scene.rules = { ...scene.rules, paused: true };
+  assert.equal(scene.wait(500), null);
+});
+
+test("what was told is compared, and is true where the rate is kept", () => {
+  const scene = new Scene().pass(9 * MINUTE_MS);
+  const { compared, close } = scene.waits.accuracy(scene.now)!;
+  assert.ok(compared > 50 && close! > 0.95, JSON.stringify({ compared, close }));
+});
+
+test("in random order everyone has the same wait, whatever their number", () => {
+  const scene = new Scene();
+  scene.rules = { ...scene.rules, queueingMethod: "random" };
+  assert.deepEqual(scene.wait(0), scene.wait(400));
+  assert.ok(scene.wait(0)!.middle > 3 * MINUTE_MS && scene.wait(0)!.middle < 7 * MINUTE_MS);
+});
+
+test("what was learned survives a restart", () => {
+  const scene = new Scene().pass(9 * MINUTE_MS);
+  const after = new Scene();
+  after.waits.restore(JSON.parse(JSON.stringify(scene.waits.memo())));
+  assert.deepEqual(after.waits.memo(), scene.waits.memo());
+});
