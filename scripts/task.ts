@@ -140,7 +140,7 @@ const AT_ONCE = { patient: 2, hurried: 2 };
 const PATIENT_NICENESS = 4;
 
 /** A group that takes longer is ended; it then prints which files hung. */
-const GROUP_MAX_MS = 1_800_000;
+const GROUP_MAX_MS = 900_000;
 
 /**
  * Runs the tests in files that the patterns name, and ends with code 1 when one fails or leaves something in the temporary
