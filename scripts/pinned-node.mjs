@@ -38,7 +38,7 @@ function run(command, args) {
 }
 
 function install() {
-  console.log("Installing the pinned packages (only the first time) …");
+  console.log("Installing the pinned packages; that takes about a minute, and only the first time …");
   const status = run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--include=dev"]);
   if (status !== 0) {
     console.error("npm ci failed; the lines above say why. Nothing was started.");

@@ -30,9 +30,8 @@ const running = new Set<ChildProcess>();
 
 const tasks: Record<string, () => Promise<void>> = {
   start: async () => {
-    await build();
     // In this process, so that a signal to it reaches the demo and nothing is left running.
-    process.argv.splice(1, process.argv.length, join(root, "dist/cli/main.js"), "demo", ...rest);
+    process.argv.splice(1, process.argv.length, join(root, "src/cli/main.ts"), "demo", ...rest);
     void import(pathToFileURL(process.argv[1]!).href);
   },
   build: () => build(),

@@ -10,5 +10,5 @@ if (Number.parseInt(node, 10) < MAJOR_MIN) {
   process.exit(2);
 }
 if (process.argv[2] === "start")
-  console.log("Building Fairgate, then opening the demo: a shop, a crowd, and the line between them …");
+  console.log("Opening the demo: a small shop, a crowd, and the line between them …");
 import("./pinned-node.mjs");

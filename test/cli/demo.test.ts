@@ -35,11 +35,11 @@ test("the demo prints where everything is, its line moves, and Ctrl-C leaves not
   assert.equal(rooms.status, 200);
   assert.ok(rooms.body.rooms[0]!.counts.onSite > 0);
   assert.equal((await fetch(`${control}/rooms`)).status, 401);
-  await demo.child.prints(/waiting \d+ · on site \d+ of \d+ · admitted \d+ a minute · wait .* · fairness/);
+  await demo.child.prints(/waiting \d+ · on site \d+ of \d+ · \d+ let in so far · wait .* · fairness/);
 
   assert.deepEqual(await demo.child.end("SIGINT"), { code: 0, signal: null });
   for (const at of [address, shop, control]) assert.equal(await isListening(at), false, at);
-  assert.match(demo.child.out, /Nothing is left running/);
+  assert.match(demo.child.out, /nothing is left running/);
   assert.equal(demo.child.err, "");
 });
 

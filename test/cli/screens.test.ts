@@ -97,5 +97,5 @@ test("the demo fits 80x24, its addresses stay, and it leaves the terminal as it 
   fits(await demo.shows(/missed their turn/), 120);
   demo.type("\x03");
   await demo.ended;
-  assert.match(demo.text(), /^\s*(\^C)?\s*Stopping …\nStopped\. Nothing is left running\.$/);
+  assert.match(demo.text(), /^(\^C)?\s*The demo has stopped; nothing is left running\.$/);
 });

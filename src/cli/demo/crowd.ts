@@ -1,6 +1,9 @@
 /**
  * The demo's crowd: visitors over real HTTP who join, check in when told to, enter, look around and leave. Some give up, and some
- * close the tab without a word. New visitors keep coming, so that the line stays about as long as asked for.
+ * close the tab without a word.
+ *
+ * Its story: at first a few people come and there is no line. Then the sale begins and everybody comes at once. From then on
+ * people come in waves, so that the line gets shorter and longer.
  */
 import { Agent } from "node:http";
 import { setTimeout } from "node:timers/promises";
@@ -16,39 +19,72 @@ const VANISHES = 0.15;
 const GIVES_UP_AT = 3;
 const ARRIVALS_PERIOD_MS = 250;
 const ARRIVALS_MAX = 4;
+const SALE_AT_MS = 4_000;
+const QUIET_ARRIVAL_EVERY_MS = 1_000;
+const WAVE_MS = 90_000;
+/** Between two waves the line is this much shorter. */
+const WAVE_DEPTH = 0.5;
+/** People who got in are told of this often at most: more could not be read. */
+const NEWS_EVERY_MS = 4_000;
 
 export interface DemoCrowd {
-  /** How many came, got in and gave up so far. */
-  readonly counts: { came: number; entered: number; gaveUp: number };
   close(): void;
 }
 
-/** Sends visitors to `address` whenever fewer than `size` are in the line. */
-export function sendCrowd(address: string, size: number, waiting: () => number): DemoCrowd {
+/** Sends visitors to `address` whenever the line is shorter than it should be, and tells what happens to them. */
+export function sendCrowd(
+  address: string,
+  { size, waiting, tell }: { size: number; waiting: () => number; tell: (news: string) => void },
+): DemoCrowd {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX });
-  const counts = { came: 0, entered: 0, gaveUp: 0 };
   const life = new AbortController();
+  const startedAt = performance.now();
+  let came = 0;
+  let toldAt = startedAt;
+  let wave = -1;
+
   const timer = setInterval(() => {
-    for (let i = 0; i < ARRIVALS_MAX && waiting() + i < size; i++) void visit();
+    const elapsedMs = performance.now() - startedAt;
+    if (elapsedMs < SALE_AT_MS) {
+      if (came < Math.min(size, 1 + elapsedMs / QUIET_ARRIVAL_EVERY_MS)) void visit();
+      return;
+    }
+    const waves = (elapsedMs - SALE_AT_MS) / WAVE_MS;
+    if (size > 0 && Math.round(waves) > wave) {
+      wave = Math.round(waves);
+      tell(wave === 0 ? `tickets go on sale: ${size} people come at once` : "the next wave of people comes");
+    }
+    const length = lineAt(waves, size);
+    for (let i = 0; i < ARRIVALS_MAX && waiting() + i < length; i++) void visit();
   }, ARRIVALS_PERIOD_MS);
 
   async function visit(): Promise<void> {
     const visitor = new HttpVisitor(address, { agent, signal: life.signal });
-    counts.came++;
+    const number = ++came;
+    const cameAt = performance.now();
     try {
       await visitor.open();
-      if (await givesUp(visitor)) {
-        counts.gaveUp++;
-        return;
-      }
+      if (await givesUp(visitor)) return tell(`visitor ${number} has given up waiting`);
       await visitor.open();
-      counts.entered++;
+      tellOfEntry(number, (performance.now() - cameAt) / 1_000);
       await sleep(STAY_MIN_MS + Math.random() * STAY_SPREAD_MS);
       if (Math.random() >= VANISHES) await visitor.post("leave");
     } catch (cause) {
       // Closing cuts visits short; anything else is a defect of the demo and should be seen.
       if (!life.signal.aborted) console.error("a simulated visitor failed:", cause);
     }
+  }
+
+  function tellOfEntry(number: number, waitedSeconds: number): void {
+    const now = performance.now();
+    if (number > 1 && now - toldAt < NEWS_EVERY_MS) return;
+    toldAt = now;
+    const wait = Math.round(waitedSeconds);
+    tell(
+      wait < 2
+        ? `visitor ${number} went straight in`
+        : `visitor ${number} is in, after ${wait} s in the line`,
+    );
   }
 
   /** Waits for the turn. True: the visitor gave up before it came. */
@@ -63,11 +99,15 @@ export function sendCrowd(address: string, size: number, waiting: () => number):
   const sleep = (ms: number) => setTimeout(ms, undefined, { signal: life.signal });
 
   return {
-    counts,
     close: () => {
       clearInterval(timer);
       life.abort();
       agent.destroy();
     },
   };
+}
+
+/** How long the line should be: `size` at the height of a wave. */
+function lineAt(waves: number, size: number): number {
+  return size * (1 - (WAVE_DEPTH * (1 - Math.cos(2 * Math.PI * waves))) / 2);
 }

@@ -20,7 +20,7 @@ import { openShop } from "./shop.ts";
 import { openStatusPage } from "./status-page.ts";
 import { type DemoScene, DemoView } from "./view.ts";
 
-const LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 120 };
+const LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 300 };
 const PORTS_TRIED_MAX = 20;
 const DRAW_PERIOD_MS = 1_000;
 
@@ -32,11 +32,15 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const world = nodeWorld({ level: "error" });
   const { running, token } = await serveOnFreePort(port, { shop: shop.address, data, world });
   const address = `http://127.0.0.1:${running.address.port}`;
-  const crowd = sendCrowd(address, size, () => (running.engine.counts("main") as Counts).waiting);
   const status = await openStatusPage(() => sceneOf(running.engine));
   const control = formatHostPort(running.controlAddress);
   const at = { address, shop: shop.address, status: status.address, control, token };
   const view = new DemoView(process.stdout, opening(at));
+  const crowd = sendCrowd(address, {
+    size,
+    waiting: () => (running.engine.counts("main") as Counts).waiting,
+    tell: (news) => view.tell(news),
+  });
   const draw = setInterval(
     () => void sceneOf(running.engine).then((scene) => view.show(scene)),
     DRAW_PERIOD_MS,
@@ -44,13 +48,12 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const stop = async () => {
     clearInterval(draw);
     view.close();
-    process.stdout.write("\nStopping …\n");
     status.close();
     crowd.close();
     await running.close();
     await shop.close();
     rmSync(data, { recursive: true, force: true });
-    process.stdout.write("Stopped. Nothing is left running.\n");
+    process.stdout.write("The demo has stopped; nothing is left running.\n");
     process.exit(0);
   };
   onStopSignals(world.clock, { stop, hurry: () => process.exit(1) });
@@ -93,7 +96,7 @@ function demoSettings(parts: { port: number; shop: string; data: string; token: 
         sessionDuration: "60s",
         claimWindow: "30s",
         lapseAfter: "15s",
-        message: "This is the demo: about half a minute, then the shop opens for you.",
+        message: "This is the demo: half a minute at most, then the shop opens for you.",
         page: { title: "The Small Shop" },
       },
     },
@@ -108,7 +111,6 @@ async function sceneOf(engine: Engine): Promise<DemoScene> {
   const counts = await engine.counts("main");
   const waits = board.waits && waitOn({ points: board.waits }, counts.waiting);
   return {
-    board,
     counts,
     limits: LIMITS,
     waitSeconds: waits,
@@ -121,16 +123,14 @@ function opening(at: {
   status: string;
   control: string;
   token: string;
-}): string {
-  return `
-  Fairgate demo: a small slow shop, a crowd, and the line between them.
-
-    Stand in the line   ${at.address}
-    The shop itself     ${at.shop}   (what the line protects)
-    Control             ${at.status}   (how it goes, for people)
-    For programs        http://${at.control}/rooms
-                        Authorization: Bearer ${at.token}
-
-  Ctrl-C stops everything.
-`;
+}): string[] {
+  return [
+    "  Fairgate demo: a small slow shop, a crowd, and the line between them.",
+    "",
+    `    Stand in the line   ${at.address}   (open it in a browser)`,
+    `    Control             ${at.status}   (how it goes, for people)`,
+    `    The shop itself     ${at.shop}   (what the line protects)`,
+    `    For programs        http://${at.control}/rooms`,
+    `                        Authorization: Bearer ${at.token}`,
+  ];
 }

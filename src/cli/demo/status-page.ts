@@ -27,14 +27,14 @@ export async function openStatusPage(look: () => Promise<DemoScene>): Promise<St
 
 /** Everything shown is a number or a word of ours. */
 function page(scene: DemoScene): string {
-  const { board, counts, limits } = scene;
+  const { counts, limits } = scene;
   const { totals } = counts;
   const rows: readonly (readonly [string, string])[] = [
-    ["The line is", board.state],
+    ["The line is", counts.state],
     ["Waiting", String(counts.waiting)],
     ["On the site", `${counts.onSite + counts.admitted} of ${limits.totalActiveUsers}`],
     ["Let in", `${Math.round(counts.ratePerMinute)} a minute, at most ${limits.newUsersPerMinute}`],
-    ["Wait of a newcomer", waitText(scene)],
+    ["Wait of a newcomer", waitText(scene.waitSeconds)],
     ["So far", `${totals.joined} joined, ${totals.entered} entered, ${totals.left} left again`],
     ["Not seen again", `${totals.lapsed} wandered off, ${totals.missedTurns} missed their turn`],
   ];

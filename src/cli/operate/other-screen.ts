@@ -5,11 +5,14 @@
 const ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
+/** The part of a terminal that a picture needs. */
+export type Window = Pick<NodeJS.WriteStream, "columns" | "rows" | "write" | "on">;
+
 export class OtherScreen {
-  readonly #out: NodeJS.WriteStream;
+  readonly #out: Window;
   #isOpen = false;
 
-  constructor(out: NodeJS.WriteStream) {
+  constructor(out: Window) {
     this.#out = out;
     process.on("exit", () => this.close());
   }
