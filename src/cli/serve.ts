@@ -7,7 +7,7 @@ import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { type Listener, type ListenSettings, listen } from "../gateway/listener/listen.ts";
-import { createOffice } from "../office/office.ts";
+import { createOffice, type OfficeOptions } from "../office/office.ts";
 import { listenOffice } from "../office/server.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { watchHandles } from "../sockets/handle-watch.ts";
@@ -27,7 +27,11 @@ export interface Running extends Pick<Fairgate, "engine" | "broken"> {
   close(): Promise<void>;
 }
 
-export async function serve(settings: Settings, machine: World): Promise<Running> {
+export async function serve(
+  settings: Settings,
+  machine: World,
+  { isPageOpen = false }: Pick<OfficeOptions, "isPageOpen"> = {},
+): Promise<Running> {
   // Parts are closed in the opposite order of opening.
   const opened = new AsyncDisposableStack();
   try {
@@ -40,7 +44,7 @@ export async function serve(settings: Settings, machine: World): Promise<Running
     const controlToken = tokenFor(settings);
     const { token } = controlToken;
     const office = await listenOffice(
-      createOffice({ desk, token, host: at.host, world }),
+      createOffice({ desk, token, host: at.host, isPageOpen, world }),
       at,
       sockets.control,
     );

@@ -1,5 +1,6 @@
 /**
- * The bearer token. Both sides are hashed before they are compared, so that the comparison takes the same time for any
+ * The bearer token. For the page alone a browser may also send it as the password of Basic authentication: a browser sends that
+ * with every request, even one that another site's page caused, so it must not be enough for anything but looking. Both sides are hashed before they are compared, so that the comparison takes the same time for any
  * input of any length. If no token is set, everything behind this gets 403.
  */
 import { hash, timingSafeEqual } from "node:crypto";
@@ -8,9 +9,12 @@ import { LogPace } from "../core/log-pace.ts";
 import type { World } from "../core/world.ts";
 import { Attempts } from "./attempts.ts";
 import { addressOf, type OfficeEnv } from "./caller.ts";
+import { PAGE_PATH } from "./page.ts";
 import { refuseCall } from "./refusal.ts";
 
 const REALM = 'Bearer realm="fairgate"';
+/** Browsers show the realm where they ask for name and password. */
+const PAGE_REALM = 'Basic realm="Fairgate: any name, the control token as password", charset="UTF-8"';
 const NO_TOKEN =
   "The control address is closed until a token is set: start Fairgate with FAIRGATE_CONTROL_TOKEN, at least 32 characters, in the environment.";
 
@@ -20,9 +24,10 @@ export function requireToken(token: string | null, world: World): MiddlewareHand
   const expected = token === null ? null : digest(Buffer.from(token));
   return async (c, next) => {
     if (expected === null) return refuseCall(c, "no_token_set", NO_TOKEN);
-    const given = bearerOf(c.req.header("authorization"));
+    const sent = c.req.header("authorization");
+    const given = bearerOf(sent) ?? (isForPage(c) ? passwordOf(sent) : null);
     if (given === null) {
-      c.header("WWW-Authenticate", REALM);
+      c.header("WWW-Authenticate", isForPage(c) ? PAGE_REALM : REALM);
       return refuseCall(c, "token_missing", "Send the token as Authorization: Bearer …");
     }
     if (timingSafeEqual(digest(given), expected)) {
@@ -54,7 +59,7 @@ class WrongTokens {
       return refuseCall(c, "too_many_attempts", message);
     }
     if (this.#attempts.fail(address, now)) this.#logBlock(address, now);
-    c.header("WWW-Authenticate", `${REALM}, error="invalid_token"`);
+    c.header("WWW-Authenticate", isForPage(c) ? PAGE_REALM : `${REALM}, error="invalid_token"`);
     return refuseCall(c, "token_wrong", "The token is wrong.");
   }
 
@@ -70,6 +75,19 @@ function bearerOf(header: string | undefined): Buffer | null {
   const scheme = /^Bearer +/i.exec(header ?? "")?.[0];
   const token = scheme === undefined ? "" : header!.slice(scheme.length);
   return token === "" ? null : Buffer.from(token, "latin1");
+}
+
+/** True for the page when a person opens it; browsers say so where they load it as a picture, a frame or data. */
+function isForPage(c: Context): boolean {
+  const use = c.req.header("sec-fetch-dest") ?? "document";
+  return c.req.path === PAGE_PATH && ["GET", "HEAD"].includes(c.req.method) && use === "document";
+}
+
+function passwordOf(header: string | undefined): Buffer | null {
+  const encoded = /^Basic +([\w+/]+=*)$/i.exec(header ?? "")?.[1];
+  const pair = Buffer.from(encoded ?? "", "base64");
+  const colon = pair.indexOf(":");
+  return colon < 0 || colon === pair.length - 1 ? null : pair.subarray(colon + 1);
 }
 
 function digest(token: Buffer): Buffer {

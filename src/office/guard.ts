@@ -15,10 +15,12 @@ export const STRICT_HEADERS: Readonly<Record<string, string>> = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-/** Sets the strict headers on every response, refusals included. */
+/** Sets the strict headers on every response, refusals included. The page has its own security policy, for its style. */
 export const withStrictHeaders: MiddlewareHandler = async (c, next) => {
   await next();
-  for (const [name, value] of Object.entries(STRICT_HEADERS)) c.res.headers.set(name, value);
+  const { headers } = c.res;
+  for (const [name, value] of Object.entries(STRICT_HEADERS))
+    if (!headers.has(name)) headers.set(name, value);
 };
 
 /** On loopback, lets only requests through that name this machine or the configured host. */

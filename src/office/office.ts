@@ -2,10 +2,10 @@
  * The office: the second address, for operators and monitoring. Every request passes the same checks in the same order;
  * only health comes before the token:
  *
- *   strict headers ▶ own host ▶ health │ token ▶ method ▶ body ▶ rooms, changes, draws, keys, cluster, metrics, document
+ *   strict headers ▶ own host ▶ health │ token ▶ method ▶ body ▶ page, rooms, changes, draws, keys, cluster, metrics, document
  *
- * It works through a desk and knows neither gateway nor engine. It has no pages and allows no other origin (no CORS), so a
- * page of another site cannot use it.
+ * It works through a desk and knows neither gateway nor engine. It has one page, which only shows, and allows no other origin
+ * (no CORS), so a page of another site cannot use it.
  */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -22,6 +22,7 @@ import { requireOwnHost, withStrictHeaders } from "./guard.ts";
 import { addHealth } from "./health.ts";
 import { addKeys } from "./keys.ts";
 import { addMetrics } from "./metrics.ts";
+import { addPage } from "./page.ts";
 import { answerFailure, errorBody, refuseCall, statusOfRefusal } from "./refusal.ts";
 import { addRooms, refuseChange } from "./rooms.ts";
 
@@ -31,6 +32,8 @@ export interface OfficeOptions {
   readonly token: string | null;
   /** The host it will listen on, as configured. */
   readonly host: string;
+  /** True: the page needs no token. For the demo, whose numbers are made up. */
+  readonly isPageOpen?: boolean;
   readonly world: World;
 }
 
@@ -40,7 +43,7 @@ export interface Office {
 }
 
 /** An office that answers requests; `listenOffice` puts it on a socket. */
-export function createOffice({ desk, token, host, world }: OfficeOptions): Office {
+export function createOffice({ desk, token, host, isPageOpen = false, world }: OfficeOptions): Office {
   const handed = { desk, world };
   const app = new OpenAPIHono<OfficeEnv>({
     defaultHook: (result, c) => {
@@ -53,6 +56,7 @@ export function createOffice({ desk, token, host, world }: OfficeOptions): Offic
   app.notFound((c) => refuseCall(c, "not_found", "There is nothing here. See /openapi.json."));
   app.use(withStrictHeaders, requireOwnHost(host));
   addHealth(app, handed);
+  if (isPageOpen) addPage(app, handed);
   app.use(
     requireToken(token, world),
     methodNotAllowed<OfficeEnv>({
@@ -66,6 +70,7 @@ export function createOffice({ desk, token, host, world }: OfficeOptions): Offic
     }),
     readBody(),
   );
+  if (!isPageOpen) addPage(app, handed);
   addRooms(app, handed);
   addChanges(app, handed);
   addDraws(app, handed);

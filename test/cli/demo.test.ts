@@ -21,10 +21,10 @@ test("the demo prints where everything is, its line moves, and Ctrl-C leaves not
     return admitted > before.admitted;
   });
   assert.match(await (await fetch(shop)).text(), /The Small Shop/);
-  const status = await fetch(demo.status);
+  const looked = await fetch(control);
   assert.match(
-    `${status.headers.get("content-type")} ${await status.text()}`,
-    /^text\/html.*Waiting<\/th><td>\d+</s,
+    `${looked.headers.get("content-type")} ${await looked.text()}`,
+    /^text\/html.*<th scope="row">main<\/th><td>queueing<\/td><td>\d+</s,
   );
   const page = await (await fetch(address, { headers: { accept: "text/html" } })).text();
   assert.match(page, /You are in line|You are next/);

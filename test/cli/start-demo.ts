@@ -6,8 +6,6 @@ export interface Demo {
   readonly child: Child;
   readonly address: string;
   readonly shop: string;
-  /** The page for people. */
-  readonly status: string;
   readonly control: string;
   readonly token: string;
   [Symbol.asyncDispose](): Promise<void>;
@@ -22,8 +20,7 @@ export async function startDemo(args: readonly string[]): Promise<Demo> {
       child,
       address: find(/Stand in the line +(http:\S+)/),
       shop: find(/The shop itself +(http:\S+)/),
-      status: find(/Control +(http:\S+) /),
-      control: find(/For programs +(http:\S+)\/rooms/),
+      control: find(/Control +(http:\S+)/),
       token: find(/Authorization: Bearer (\S+)/),
       [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
     };

@@ -17,7 +17,6 @@ import { type Running, serve } from "../serve.ts";
 import { onStopSignals } from "../stop-signals.ts";
 import { sendCrowd } from "./crowd.ts";
 import { openShop } from "./shop.ts";
-import { openStatusPage } from "./status-page.ts";
 import { type DemoScene, DemoView } from "./view.ts";
 
 const LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 300 };
@@ -32,9 +31,8 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const world = nodeWorld({ level: "error" });
   const { running, token } = await serveOnFreePort(port, { shop: shop.address, data, world });
   const address = `http://127.0.0.1:${running.address.port}`;
-  const status = await openStatusPage(() => sceneOf(running.engine));
   const control = formatHostPort(running.controlAddress);
-  const at = { address, shop: shop.address, status: status.address, control, token };
+  const at = { address, shop: shop.address, control, token };
   const view = new DemoView(process.stdout, opening(at));
   const crowd = sendCrowd(address, {
     size,
@@ -48,7 +46,6 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const stop = async () => {
     clearInterval(draw);
     view.close();
-    status.close();
     crowd.close();
     await running.close();
     await shop.close();
@@ -74,7 +71,10 @@ async function serveOnFreePort(
   const token = randomBytes(24).toString("base64url");
   for (let port = first; ; port += 2) {
     try {
-      return { running: await serve(demoSettings({ ...parts, port, token }), world), token };
+      return {
+        running: await serve(demoSettings({ ...parts, port, token }), world, { isPageOpen: true }),
+        token,
+      };
     } catch (cause) {
       const isTaken = (cause as NodeJS.ErrnoException).code === "EADDRINUSE";
       if (!isTaken || port >= first + 2 * PORTS_TRIED_MAX) throw cause;
@@ -109,26 +109,16 @@ function demoSettings(parts: { port: number; shop: string; data: string; token: 
 async function sceneOf(engine: Engine): Promise<DemoScene> {
   const board = await engine.board("main");
   const counts = await engine.counts("main");
-  const waits = board.waits && waitOn({ points: board.waits }, counts.waiting);
-  return {
-    counts,
-    limits: LIMITS,
-    waitSeconds: waits,
-  };
+  const wait = board.waits && waitOn({ points: board.waits }, counts.waiting);
+  return { counts, limits: LIMITS, waitSeconds: board.state === "open" ? { low: 0, high: 0 } : wait };
 }
 
-function opening(at: {
-  address: string;
-  shop: string;
-  status: string;
-  control: string;
-  token: string;
-}): string[] {
+function opening(at: { address: string; shop: string; control: string; token: string }): string[] {
   return [
     "  Fairgate demo: a small slow shop, a crowd, and the line between them.",
     "",
     `    Stand in the line   ${at.address}   (open it in a browser)`,
-    `    Control             ${at.status}   (how it goes, for people)`,
+    `    Control             http://${at.control}   (how it goes, for people)`,
     `    The shop itself     ${at.shop}   (what the line protects)`,
     `    For programs        http://${at.control}/rooms`,
     `                        Authorization: Bearer ${at.token}`,

@@ -125,8 +125,7 @@ function letInLately(scenes: readonly DemoScene[]): number {
   return admitted(scenes.at(-1)!) - (before ? admitted(before) : 0);
 }
 
-/** The wait of someone who joins now, in words. */
-export function waitText(seconds: DemoScene["waitSeconds"]): string {
+function waitText(seconds: DemoScene["waitSeconds"]): string {
   if (!seconds) return "not known";
   if (seconds.high < 1) return "none";
   const [low, high] = [Math.round(seconds.low), Math.round(seconds.high)];

@@ -40,6 +40,7 @@ export interface AskOptions {
 export interface SceneOptions {
   readonly token?: string | null;
   readonly host?: string;
+  readonly isPageOpen?: boolean;
   readonly rooms?: Record<string, RoomInput>;
   readonly settings?: Partial<SettingsInput>;
 }
@@ -54,7 +55,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     checked({ secret: STAGE_SECRET, origin, rooms: now, ...options.settings });
   const fairgate = await openFairgate(settings(rooms), world, { engine });
   const { desk } = fairgate;
-  const office = createOffice({ desk, token, host, world });
+  const office = createOffice({ desk, token, host, isPageOpen: options.isPageOpen ?? false, world });
   const ask = async (path: string, { method, headers, json, from = "10.1.1.1" }: AskOptions = {}) => {
     const request = new Request(`http://127.0.0.1:8081${path}`, {
       method: method ?? (json === undefined ? "GET" : "POST"),
