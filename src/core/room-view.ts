@@ -131,10 +131,16 @@ function marksOf(figures: RoomFigures, lane: number): Mark[] {
   );
 }
 
-/** By the same numbers of people ahead as the marks. Without those a page has no use for them, and they tell the line's length. */
+/** Without the number of people ahead a page has no use for them, and they tell the line's length. */
 function waitsOf(figures: RoomFigures, lane: number): readonly WaitPoint[] | null {
   const { rules } = figures;
-  const curve = rules.show.wait && isAheadShown(rules) ? figures.waitCurve(lane) : null;
+  return rules.show.wait && isAheadShown(rules) ? waitPoints(figures, lane) : null;
+}
+
+/** The waits of a lane in seconds, by the same numbers of people ahead as the marks; null while nobody can say. */
+export function waitPoints(figures: RoomFigures, lane: number): readonly WaitPoint[] | null {
+  const { rules } = figures;
+  const curve = figures.waitCurve(lane);
   if (!curve) return null;
   const waitingIn = (other: number) => figures.waitingIn(other);
   const points: WaitPoint[] = [];

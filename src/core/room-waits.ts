@@ -33,6 +33,8 @@ export interface RoomLook
   readonly budgetFree: number;
   /** Those on the site, or the same sample of them each time. */
   visits(): Iterable<SeenVisit>;
+  /** The rank nearest to this one whose sequence is known; null: there is none. Not there: all are known. */
+  rankNear?(lane: number, rank: number): number | null;
 }
 
 export interface WaitsMemo {
@@ -40,7 +42,8 @@ export interface WaitsMemo {
   readonly told: ToldMemo;
 }
 
-const LOOK_MS = 3_000;
+/** Time from one look at a room with a line to the next. */
+export const LOOK_MS = 3_000;
 const IDLE_LOOK_MS = 6_000;
 /** What was learned of turns and lapses fades in this time. */
 const TURNS_FADE_MS = 2 * 60_000;
@@ -60,7 +63,7 @@ const COMING_LEAST_MS = 30 * 60_000;
 const NOTED_PLACES = 8;
 
 export class RoomWaits {
-  readonly #look: (now: number) => RoomLook;
+  readonly #look: ((now: number) => RoomLook) | null;
   readonly #stays = new Stays();
   readonly #told = new ToldWaits();
   readonly #turns = new FirmTime();
@@ -78,13 +81,15 @@ export class RoomWaits {
   #figures: Figures | null = null;
   readonly #curves = new Map<number, WaitCurve>();
 
-  constructor(look: (now: number) => RoomLook) {
+  /** `look`: looks at the room when that is due. Without it the owner calls `observe`. */
+  constructor(look: ((now: number) => RoomLook) | null = null) {
     this.#look = look;
   }
 
   /** A turn of the door is over. */
   turn(isLine: boolean, now: number): void {
-    if (now - this.#lookedAt >= (isLine ? LOOK_MS : IDLE_LOOK_MS)) this.#observe(now);
+    if (this.#look && now - this.#lookedAt >= (isLine ? LOOK_MS : IDLE_LOOK_MS))
+      this.observe(this.#look(now));
   }
 
   /** The wait of someone with `ahead` before them in their lane; null: nobody can say. `rules`: those in force. */
@@ -99,7 +104,8 @@ export class RoomWaits {
 
   /** The curve of a lane; null: nobody can say. */
   curve(rules: unknown, lane: number, now: number): WaitCurve | null {
-    if (rules !== this.#rules || now - this.#lookedAt > 2 * IDLE_LOOK_MS) this.#observe(now);
+    if (this.#look && (rules !== this.#rules || now - this.#lookedAt > 2 * IDLE_LOOK_MS))
+      this.observe(this.#look(now));
     return this.#curveOf(lane);
   }
 
@@ -133,9 +139,9 @@ export class RoomWaits {
     this.#told.restore(memo.told);
   }
 
-  #observe(now: number): void {
-    const seen = this.#look(now);
-    const { rules, roomRules } = seen;
+  /** Takes in the room as it is now. */
+  observe(seen: RoomLook): void {
+    const { now, rules, roomRules } = seen;
     const before = this.#figures;
     const figures = figuresOf(seen);
     this.#seen = seen;
@@ -195,9 +201,10 @@ export class RoomWaits {
       const waiting = seen.waitingIn(lane);
       const curve = this.#curveOf(lane);
       for (let i = 0; i < Math.min(waiting, NOTED_PLACES); i++) {
-        const ahead = Math.floor(((i + 0.5) / Math.min(waiting, NOTED_PLACES)) * waiting);
-        const wait = curve && waitOn(curve, ahead);
-        if (wait) yield { lane, sequence: seen.sequenceAt(lane, ahead), wait };
+        const wished = Math.floor(((i + 0.5) / Math.min(waiting, NOTED_PLACES)) * waiting);
+        const ahead = seen.rankNear ? seen.rankNear(lane, wished) : wished;
+        const wait = ahead !== null && curve ? waitOn(curve, ahead) : null;
+        if (wait && ahead !== null) yield { lane, sequence: seen.sequenceAt(lane, ahead), wait };
       }
     }
   }

@@ -6,13 +6,14 @@
  * The others ask for the lease when it should have run out, and otherwise only listen.
  */
 import { Adjuster } from "../../core/adjuster.ts";
-import type { Board } from "../../core/board.ts";
+import type { Board, WaitPoint } from "../../core/board.ts";
 import type { Admission, DoorReason, Load, Remark } from "../../core/engine.ts";
-import { boardOf, hasMarks, stateOf } from "../../core/room-view.ts";
-import type { RoomRules } from "../../core/rules.ts";
-import { phaseAt } from "../../core/schedule.ts";
+import { boardOf, isAheadShown, type RoomFigures, stateOf, waitPoints } from "../../core/room-view.ts";
+import { EVERYBODY, type RoomRules } from "../../core/rules.ts";
+import { type Phase, phaseAt } from "../../core/schedule.ts";
 import type { World } from "../../core/world.ts";
 import { drawLots } from "./draw-work.ts";
+import { LeaseWaits } from "./lease-waits.ts";
 import type { RoomCalls } from "./room-calls.ts";
 import type { RoomLine, Turned } from "./room-line.ts";
 import { figuresOf, type Look, memoOf } from "./room-look.ts";
@@ -24,9 +25,15 @@ const CALLS_PER_TURN_MAX = 200;
 /** How many turns may wait for each other. */
 const TURNS_WAITING_MAX = 1;
 
+/** A board as gateways show it to each other. */
+export interface ShownBoard extends Board {
+  /** The waits of each lane, where those are shown and not how many are ahead: the public board has no use for them. */
+  readonly laneWaits?: Readonly<Record<number, readonly WaitPoint[]>>;
+}
+
 export interface DutyEvents {
   onTurns(sequences: readonly number[]): void;
-  onBoard(board: Board): void;
+  onBoard(board: ShownBoard): void;
   onDraw(): void;
   onRemark(remark: Remark): void;
 }
@@ -45,6 +52,8 @@ export class DoorDuty {
   readonly #parts: DutyParts;
   #adjuster = new Adjuster();
   #isAdjusterKnown = false;
+  #waits: LeaseWaits;
+  #areWaitsKnown = false;
   #loadsHeard = 0;
   /** 0: this gateway does not have the lease. */
   #fence = 0;
@@ -56,6 +65,7 @@ export class DoorDuty {
 
   constructor(parts: DutyParts) {
     this.#parts = parts;
+    this.#waits = new LeaseWaits(parts.calls);
   }
 
   /** Settles when everything begun before is done. */
@@ -150,7 +160,10 @@ export class DoorDuty {
 
   /** Notes whether this gateway has the lease; if not, for how long another has it. */
   #hold(fence: number, leftMs = 0): void {
-    if (fence !== this.#fence) this.#isAdjusterKnown = false;
+    if (fence !== this.#fence) {
+      this.#isAdjusterKnown = false;
+      this.#areWaitsKnown = false;
+    }
     this.#fence = fence;
     if (fence === 0) this.#askAt = this.#parts.world.clock.now() + leftMs;
   }
@@ -204,6 +217,7 @@ export class DoorDuty {
     const look = await this.#parts.line.look({}, calls.now());
     const draw = look.draws?.find((known) => known.number === number);
     if (!draw || !(await drawLots(calls, draw, { gateway, fence: this.#fence }))) return false;
+    this.#waits.waits.forgetPlaces();
     await this.#show(calls.now());
     events.onDraw();
     return true;
@@ -220,14 +234,37 @@ export class DoorDuty {
     const { name, line, calls, gateway, rules, events } = this.#parts;
     const roomRules = rules();
     const phase = this.#phase(roomRules, now);
-    const look = await line.look({ hasMarks: hasMarks(phase.rules, phase) }, now);
-    const { version: _, ...board } = boardOf(figuresOf(name, roomRules, look), 0);
-    const answer = await calls.call("show", [now, gateway, String(this.#fence), JSON.stringify(board)]);
-    const [fence, version] = answer as [number, number];
+    // What the gateway learned when it had the lease before is old.
+    if (!this.#areWaitsKnown) this.#waits = new LeaseWaits(calls);
+    const look = await line.look({ hasMarks: hasPlaces(phase) }, now);
+    const figures = figuresOf(name, roomRules, look, this.#waits.waits);
+    await this.#waits.look(figures);
+    const { version: _, ...board } = boardOf(figures, 0);
+    const shown = { ...board, ...laneWaits(figures) };
+    const kept = this.#waits.toKeep(look.now);
+    const args = [now, gateway, String(this.#fence), JSON.stringify(shown), ...kept];
+    const [fence, version] = (await calls.call("show", args)) as [number, number];
     this.#hold(fence);
     if (fence === 0) return null;
+    this.#areWaitsKnown = true;
     this.#board = { version, ...board };
-    events.onBoard(this.#board);
+    events.onBoard({ version, ...shown });
     return this.#board;
   }
+}
+
+/** False while nobody has a place: all are picked at random, or places are still to be drawn. */
+function hasPlaces({ rules, event, isPrequeue }: Phase): boolean {
+  return rules.queueingMethod !== "random" && !(isPrequeue && event?.isShuffled === true);
+}
+
+function laneWaits(figures: RoomFigures): Pick<ShownBoard, "laneWaits"> {
+  const { rules } = figures;
+  if (!rules.show.wait || isAheadShown(rules)) return {};
+  const numbers = [EVERYBODY, ...rules.lanes.named.map(({ number }) => number)];
+  const known = numbers.flatMap((lane) => {
+    const points = waitPoints(figures, lane);
+    return points ? [[lane, points] as const] : [];
+  });
+  return { laneWaits: Object.fromEntries(known) };
 }

@@ -15,7 +15,7 @@ import type { RoomRules } from "../../core/rules.ts";
 import { phaseAt } from "../../core/schedule.ts";
 import type { Ticket } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
-import { DoorDuty, type DutyEvents } from "./door-duty.ts";
+import { DoorDuty, type DutyEvents, type ShownBoard } from "./door-duty.ts";
 import { DrawRecords } from "./draw-work.ts";
 import { EndedVisits } from "./ended-visits.ts";
 import { ExactLine } from "./exact-line.ts";
@@ -30,7 +30,8 @@ import { UnheardJoins } from "./unheard-joins.ts";
 import { AnswerReader, endedUntil, ending, isRoomFound, LOOKING, resuming, seeing } from "./visit-answers.ts";
 import { VisitCalls } from "./visit-calls.ts";
 
-export interface RoomEvents extends DutyEvents {
+export interface RoomEvents extends Omit<DutyEvents, "onBoard"> {
+  onBoard(board: Board): void;
   onRevoked(id: string, until: number): void;
 }
 
@@ -59,7 +60,7 @@ export class RedisRoom {
   readonly #unheard: UnheardJoins;
   #rules: RoomRules;
   #phase: ReturnType<typeof phaseAt>;
-  #board: Board | null = null;
+  #board: ShownBoard | null = null;
   #stopHearing: (() => void) | null = null;
   /** True once Redis has the room's rules as they are here. */
   #isOpen = false;
@@ -79,7 +80,12 @@ export class RedisRoom {
     const ready = () => (calls.time === "handed" ? this.#duty.idle() : null);
     this.#unheard = new UnheardJoins((id) => this.leaveVisit(id));
     this.#visits = new VisitCalls(this.#calls, gateway, ready, (id, cause) => this.#unheard.note(id, cause));
-    const reader = new AnswerReader(name, (now) => this.#rulesAt(now), this.#told);
+    const reader = new AnswerReader(
+      name,
+      (now) => this.#rulesAt(now),
+      this.#told,
+      () => this.#board,
+    );
     this.#reader = reader;
     const { world } = calls;
     const line = { name, prefix, world, reader, calls: this.#calls, visits: this.#visits };
@@ -99,7 +105,7 @@ export class RedisRoom {
       line: this.line,
       calls: this.#calls,
       rules: () => this.#rules,
-      events: { ...events, onBoard: (board: Board) => this.#showBoard(board) },
+      events: { ...events, onBoard: (board) => this.#showBoard(board) },
     });
   }
 
@@ -180,7 +186,7 @@ export class RedisRoom {
   /** The latest board. Until Redis was reached once, an empty one with the lowest version. */
   async board(): Promise<Board> {
     await this.#duty.idle();
-    if (this.#board) return this.#board;
+    if (this.#board) return publicBoard(this.#board);
     const now = this.#world.clock.now();
     return boardOf(figuresOf(this.#parts.name, this.#rules, emptyLook(now)), 0);
   }
@@ -241,10 +247,10 @@ export class RedisRoom {
     return this.line.configure(this.#rules, this.#told.longest());
   }
 
-  #showBoard(board: Board): void {
+  #showBoard(board: ShownBoard): void {
     if (this.#board && board.version <= this.#board.version) return;
     this.#board = board;
-    this.#parts.events.onBoard(board);
+    this.#parts.events.onBoard(publicBoard(board));
   }
 
   /** Reads ended visits. Those whose end Redis lost in a failover are ended there again. */
@@ -260,7 +266,7 @@ export class RedisRoom {
 
   async #readBoard(): Promise<void> {
     const text = await this.#calls.command("GET", `${this.#calls.key}:board`);
-    if (typeof text === "string") this.#showBoard(JSON.parse(text) as Board);
+    if (typeof text === "string") this.#showBoard(JSON.parse(text) as ShownBoard);
   }
 
   #hear(text: string): void {
@@ -268,7 +274,7 @@ export class RedisRoom {
     if (gateway === this.#parts.gateway) return;
     const { events } = this.#parts;
     if (what === "turns") events.onTurns(rest.split(" ").map(Number));
-    else if (what === "board") this.#showBoard(JSON.parse(rest) as Board);
+    else if (what === "board") this.#showBoard(JSON.parse(rest) as ShownBoard);
     else if (what === "drawn") events.onDraw();
     else if (what === "remarks") for (const remark of JSON.parse(rest) as Remark[]) events.onRemark(remark);
     else if (what === "ended") this.#hearEnded(rest.split(" "));
@@ -278,4 +284,8 @@ export class RedisRoom {
   #hearEnded(words: readonly string[]): void {
     for (let i = 0; i < words.length; i += 2) this.ended.add(words[i]!, Number(words[i + 1]));
   }
+}
+
+function publicBoard({ laneWaits: _, ...board }: ShownBoard): Board {
+  return board;
 }

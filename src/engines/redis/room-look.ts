@@ -1,15 +1,14 @@
 /** What Redis tells of a room, as the figures that boards and counts are made of. */
 import { limitsAt } from "../../core/adaptive.ts";
 import type { AdjusterMemo } from "../../core/adjuster.ts";
-import type { WaitPoint } from "../../core/board.ts";
 import { seedHash } from "../../core/draw.ts";
 import { NO_TOTALS, type Totals } from "../../core/engine.ts";
-import { type Speed, waitAt } from "../../core/eta.ts";
 import type { Turn } from "../../core/fairness.ts";
 import type { RoomFigures } from "../../core/room-view.ts";
-import { type EventRules, isHeld, type RoomRules } from "../../core/rules.ts";
+import type { RoomWaits } from "../../core/room-waits.ts";
+import type { DoorRules, EventRules, RoomRules } from "../../core/rules.ts";
 import { phaseAt } from "../../core/schedule.ts";
-import type { WaitCurve } from "../../core/wait-curve.ts";
+import type { WaitAccuracy } from "../../core/told-waits.ts";
 
 /** What the function `look` gives. Sequences are texts, since JSON there has 14 digits. */
 export interface Look {
@@ -23,7 +22,6 @@ export interface Look {
   readonly isAwake: boolean;
   readonly noShows: number;
   readonly perMs: string;
-  readonly doubt: string;
   readonly totals: Readonly<Record<string, string>>;
   readonly lanes: readonly LaneLook[];
   readonly draws?: readonly DrawLook[];
@@ -31,6 +29,8 @@ export interface Look {
   readonly recent?: string;
   /** What standby and the adaptive loop remember, as JSON. */
   readonly memo?: string;
+  /** How good the waits told were, as JSON. */
+  readonly waitAccuracy?: string;
 }
 
 interface LaneLook {
@@ -55,31 +55,34 @@ export interface DrawLook {
   readonly size: number;
 }
 
+/** The figures of a room in Redis, whose line is known at some ranks only. */
+export interface MarkedFigures extends RoomFigures {
+  rankNear(lane: number, rank: number): number | null;
+}
+
 /** For a room that Redis has not told of yet. */
 export function emptyLook(now: number): Look {
   const nobody = { waiting: 0, admitted: 0, looseTurns: 0, onSite: 0, lapsed: 0, noShows: 0 };
-  return { now, ...nobody, share: 1, isAwake: false, perMs: "0", doubt: "0", totals: {}, lanes: [] };
+  return { now, ...nobody, share: 1, isAwake: false, perMs: "0", totals: {}, lanes: [] };
 }
 
-export function figuresOf(name: string, roomRules: RoomRules, look: Look): RoomFigures {
+/** `waits`: those worked out by this gateway, if it does that. */
+export function figuresOf(name: string, roomRules: RoomRules, look: Look, waits?: RoomWaits): MarkedFigures {
   const { now, waiting, admitted, looseTurns, onSite, lapsed, noShows, share } = look;
   const phase = phaseAt(roomRules, now);
-  const isLowered = share !== 1 && phase.rules.adaptive !== null;
-  const rules = isLowered ? { ...phase.rules, ...limitsAt(phase.rules, share) } : phase.rules;
+  const rules = loweredBy(share, phase.rules);
   const lanes = new Map(look.lanes.map((lane) => [lane.lane, lane]));
-  const speed = { perMs: Number(look.perMs), doubt: Number(look.doubt) };
   return {
     ...{ name, now, roomRules, rules, phase, waiting, admitted, looseTurns, onSite, lapsed, noShows },
     isActive: phase.rules.standby === null || look.isAwake,
     remarks: memoOf(look)?.remarks ?? [],
     totals: totalsOf(look),
-    pace: {
-      perMs: () => speed.perMs,
-    },
-    waitCurve: () => (isHeld(rules) ? null : curveAt(speed, now)),
-    waitAccuracy: () => null,
+    pace: { perMs: () => Number(look.perMs) },
+    waitCurve: (lane) => waits?.curve(rules, lane, now) ?? null,
+    waitAccuracy: () => JSON.parse(look.waitAccuracy ?? "null") as WaitAccuracy | null,
     waitingIn: (lane) => lanes.get(lane)?.waiting ?? 0,
     sequenceAt: (lane, rank) => sequenceAt(lanes.get(lane), rank),
+    rankNear: (lane, rank) => rankNear(lanes.get(lane), rank),
     highestAdmitted: (lane) => Number(lanes.get(lane)?.highest ?? 0),
     admittedIn: (lane) => lanes.get(lane)?.admitted ?? 0,
     recent: () => turnsIn(look.recent ?? ""),
@@ -87,14 +90,16 @@ export function figuresOf(name: string, roomRules: RoomRules, look: Look): RoomF
   };
 }
 
-function curveAt(speed: Speed, madeAt: number): WaitCurve | null {
-  const points: WaitPoint[] = [];
-  for (let ahead = 0; ahead < 20_000_000; ahead = Math.max(ahead + 1, Math.round(ahead * 1.5))) {
-    const wait = waitAt(speed, ahead);
-    if (!wait) return null;
-    points.push([ahead, wait.low, wait.middle, wait.high]);
-  }
-  return { madeAt, points };
+const lowered = new WeakMap<DoorRules, { readonly share: number; readonly rules: DoorRules }>();
+
+/** The rules with this share of their limits: the same object each time, since rules that change end comparisons. */
+function loweredBy(share: number, rules: DoorRules): DoorRules {
+  if (share === 1 || rules.adaptive === null) return rules;
+  const known = lowered.get(rules);
+  if (known?.share === share) return known.rules;
+  const limited = { ...rules, ...limitsAt(rules, share) };
+  lowered.set(rules, { share, rules: limited });
+  return limited;
 }
 
 export function memoOf({ memo }: Look): AdjusterMemo | null {
@@ -106,6 +111,16 @@ export function drawOf({ draws = [] }: Look, { name, startAt }: EventRules): Dra
   return draws.find(
     (draw) => draw.event === name && (draw.startAt === startAt || draw.drawnAt === undefined),
   );
+}
+
+function rankNear(lane: LaneLook | undefined, rank: number): number | null {
+  const marks = (lane?.marks ?? []) as readonly (number | string)[];
+  let nearest: number | null = null;
+  for (let i = 0; i < marks.length; i += 2) {
+    const known = marks[i] as number;
+    if (nearest === null || Math.abs(known - rank) < Math.abs(nearest - rank)) nearest = known;
+  }
+  return nearest;
 }
 
 function sequenceAt(lane: LaneLook | undefined, rank: number): number {

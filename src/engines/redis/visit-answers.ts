@@ -1,4 +1,5 @@
 /** Answers to visitors: how they are asked for, and what is read from the six values that Redis gives for each. */
+import type { WaitRange } from "../../core/board.ts";
 import type {
   Entered,
   JoinAnswer,
@@ -8,12 +9,13 @@ import type {
   TicketAnswer,
   Waiting,
 } from "../../core/engine.ts";
-import { waitAt } from "../../core/eta.ts";
 import { laneOf } from "../../core/lanes.ts";
 import type { Pass } from "../../core/pass.ts";
 import { isAheadShown } from "../../core/room-view.ts";
 import type { DoorRules } from "../../core/rules.ts";
 import { newTicket, setBackTicket, shownAhead, type Ticket } from "../../core/ticket.ts";
+import { waitOn } from "../../core/wait-curve.ts";
+import type { ShownBoard } from "./door-duty.ts";
 import type { ToldTimes } from "./told-times.ts";
 import type { Doing, VisitReply } from "./visit-calls.ts";
 
@@ -87,11 +89,19 @@ export class AnswerReader {
   readonly #room: string;
   readonly #rulesAt: (now: number) => DoorRules;
   readonly #told: ToldTimes;
+  readonly #board: () => ShownBoard | null;
 
-  constructor(room: string, rulesAt: (now: number) => DoorRules, told: ToldTimes) {
+  /** `board`: the latest one that this gateway has. */
+  constructor(
+    room: string,
+    rulesAt: (now: number) => DoorRules,
+    told: ToldTimes,
+    board: () => ShownBoard | null,
+  ) {
     this.#room = room;
     this.#rulesAt = rulesAt;
     this.#told = told;
+    this.#board = board;
   }
 
   join(reply: VisitReply, id: string, lane: number): JoinAnswer {
@@ -132,7 +142,7 @@ export class AnswerReader {
 
   #waiting(reply: VisitReply, shown: Ticket): Waiting {
     const rules = this.#rulesAt(reply.now);
-    const { values, at, speed } = reply;
+    const { values, at } = reply;
     const ahead = values[at + 3] as number;
     const nextCheckInMs = values[at + 4] as number;
     this.#told.note(nextCheckInMs);
@@ -144,9 +154,19 @@ export class AnswerReader {
       kind: "waiting",
       ticket,
       ahead: hasNumber && isAheadShown(rules) ? shownAhead(ticket, ahead) : null,
-      waitMs: hasNumber && rules.show.wait ? waitAt(speed, ahead) : null,
+      waitMs: hasNumber ? this.#wait(rules, shown.lane, ahead) : null,
       nextCheckInMs,
     };
+  }
+
+  /** As the board tells it; null also until one has come. */
+  #wait(rules: DoorRules, ticketLane: number, ahead: number): WaitRange | null {
+    const board = this.#board();
+    if (!rules.show.wait || !board) return null;
+    const lane = laneOf(rules.lanes, ticketLane);
+    const points = board.laneWaits?.[lane] ?? (board.lanes?.[lane] ?? board).waits;
+    const wait = points && waitOn({ points }, ahead);
+    return wait && { low: msOf(wait.low), middle: msOf(wait.middle), high: msOf(wait.high) };
   }
 
   /** Its sequence and draw are in the reply. */
@@ -160,6 +180,10 @@ export class AnswerReader {
     const pass = { id, room: this.#room, lane, joinedAt, admittedAt, createdAt, expiresAt, node: 0 };
     return { kind: "entered", pass };
   }
+}
+
+function msOf(seconds: number): number {
+  return Math.round(seconds * 1_000);
 }
 
 /** The ticket as it is by now: a draw or a missed turn may have given it another sequence. */

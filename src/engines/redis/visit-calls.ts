@@ -11,8 +11,8 @@ import type { RoomCalls } from "./room-calls.ts";
 const BATCH_MAX = 250;
 /** Calls under way: one on the network while Redis works on the other. */
 const CALLS_MAX = 2;
-/** How many values come before the answers, and how many each answer has. */
-const HEAD_LENGTH = 3;
+/** The time comes before the answers; how many values each answer has. */
+const HEAD_LENGTH = 1;
 const ANSWER_LENGTH = 6;
 
 /** What one visitor does. */
@@ -28,7 +28,6 @@ export interface Doing {
 /** One visitor's answer, in a reply to many. */
 export interface VisitReply {
   readonly now: number;
-  readonly speed: { readonly perMs: number; readonly doubt: number };
   readonly values: readonly unknown[];
   /** Where the answer begins among the values. */
   readonly at: number;
@@ -111,10 +110,9 @@ export class VisitCalls {
   }
 
   #tell(asked: readonly Asked[], values: readonly unknown[]): void {
-    const speed = { perMs: Number(values[1]), doubt: Number(values[2]) };
     for (const [index, { use, fail }] of asked.entries()) {
       try {
-        use({ now: values[0] as number, speed, values, at: HEAD_LENGTH + index * ANSWER_LENGTH });
+        use({ now: values[0] as number, values, at: HEAD_LENGTH + index * ANSWER_LENGTH });
       } catch (cause) {
         fail(cause);
       }

@@ -464,16 +464,15 @@ local DOINGS = {
   end },
 }
 
--- One call for many visitors: the time or "", who calls, then for each what they do and with what.
+-- One call for many visitors: the time or "", who calls, then for each what they do and with what. Gives the time, then the
+-- answers.
 local function visit_call(self, args)
   self.standing = {
     poll_budget = self.rules.pollBudgetPerSecond, ticket_ttl = self.rules.ticketTtlMs,
     claim_window = self.rules.claimWindowMs,
   }
   self.waiting_in = function(lane) return room.waiting_in(self, lane) end
-  local sums, rules = room.pace_sums(self), self.rules
-  local is_held = rules.paused or rules.queueAll or rules.closed
-  local answers = { self.now, is_held and "0" or text(pace.per_ms(sums, rules)), text(pace.doubt(sums, rules)) }
+  local answers = { self.now }
   local i = 3
   while args[i] do
     local doing = DOINGS[args[i]]

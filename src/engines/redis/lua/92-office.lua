@@ -6,6 +6,9 @@ local LOADS_MAX = 4000
 local MARKS_MAX = 48
 local EXACT_MARKS = 16
 local FORMAT = "1"
+-- Visits followed for the forecast of waits, and about how many of all that one call looks through for more.
+local SAMPLE_MAX = 1000
+local SCAN_COUNT = 1000
 
 -- The time or "", orders as JSON, the key of its budget or "", and for how long people may have been told to stay away by
 -- a room that Redis has lost. Opens a room or changes its rules; every place is kept.
@@ -90,7 +93,7 @@ function office.look(self, args)
     looseTurns = redis.call("ZCARD", prefix .. ":turns") - redis.call("ZCARD", prefix .. ":firm"),
     share = self.share, isAwake = self.is_awake, memo = redis.call("HGET", prefix .. ":state", "memo") or nil,
     noShows = no_shows.share(room.no_shows(self)), lanes = figures,
-    perMs = text(pace.per_ms(sums, self.rules)), doubt = text(pace.doubt(sums, self.rules)),
+    perMs = text(pace.per_ms(sums, self.rules)), waitAccuracy = redis.call("HGET", prefix .. ":state", "waitAccuracy") or nil,
     totals = pairs_to_table(redis.call("HGETALL", prefix .. ":totals")),
   }
   if #room.draws(self) > 0 then look.draws = self.drawn end
@@ -99,8 +102,9 @@ function office.look(self, args)
   return { cjson.encode(look) }
 end
 
--- The time or "", gateway, its token, the board as JSON. Shows the board to everyone, if this gateway has the lease or can
--- have it. Gives the token and the board's version.
+-- The time or "", gateway, its token, the board as JSON, and what the gateway has learned of waits and how good they were,
+-- each as JSON or "". Shows the board to everyone, if this gateway has the lease or can have it. Gives the token and the
+-- board's version.
 function office.show(self, args)
   local fence = turn.lease(self, args[2], tonumber(args[3]))
   room.close(self)
@@ -108,8 +112,52 @@ function office.show(self, args)
   local version = redis.call("HINCRBY", self.prefix .. ":state", "boardVersion", 1)
   local board = "{\"version\":" .. whole(version) .. "," .. string.sub(args[4], 2)
   redis.call("SET", self.prefix .. ":board", board)
+  if (args[5] or "") ~= "" then redis.call("HSET", self.prefix .. ":state", "waits", args[5], "waitAccuracy", args[6]) end
   redis.call("PUBLISH", self.prefix .. ":news", args[2] .. " board " .. board)
   return { fence, version }
+end
+
+-- "1" for what was learned of waits, then the ids of visits that a gateway follows. Gives that or "", until when the pass of
+-- each visit lasts or 0 if it is over, and while few are followed some more visits: id, when its turn was given, until when
+-- its pass lasts. A scan from the start finds the same part of the visits each time; a visit it no longer finds is not over.
+function office.sample(keys, args)
+  local prefix = keys[1]
+  local reply = { args[1] == "1" and redis.call("HGET", prefix .. ":state", "waits") or "" }
+  local count = math.min(#args - 1, SAMPLE_MAX)
+  local function ends_of(ids)
+    return redis.call("ZMSCORE", prefix .. ":visits:due", unpack(ids))
+  end
+  local is_followed = {}
+  if count > 0 then
+    local ids = { unpack(args, 2, count + 1) }
+    local found = redis.call("HMGET", prefix .. ":visits", unpack(ids))
+    local ends = ends_of(ids)
+    for i, id in ipairs(ids) do
+      is_followed[id] = true
+      reply[i + 1] = found[i] and ends[i] and visits.pass_end(tonumber(ends[i])) or 0
+    end
+  end
+  if count == SAMPLE_MAX then return reply end
+  local scanned = redis.call("HSCAN", prefix .. ":visits", "0", "COUNT", SCAN_COUNT)[2]
+  local ids, given_at = {}, {}
+  for i = 1, #scanned, 2 do
+    if count + #ids == SAMPLE_MAX then break end
+    if not is_followed[scanned[i]] then
+      is_followed[scanned[i]] = true
+      ids[#ids + 1] = scanned[i]
+      local _, _, _, admitted_at = struct.unpack(VISIT, scanned[i + 1])
+      given_at[#ids] = admitted_at
+    end
+  end
+  if #ids == 0 then return reply end
+  for i, due in ipairs(ends_of(ids)) do
+    if due then
+      reply[#reply + 1] = ids[i]
+      reply[#reply + 1] = given_at[i]
+      reply[#reply + 1] = visits.pass_end(tonumber(due))
+    end
+  end
+  return reply
 end
 
 -- Gateway, token, memo, remarks as JSON: what standby and the adaptive loop remember, and what they did.

@@ -1,0 +1,73 @@
+/**
+ * The told waits of a room, worked out by the gateway that has its lease. With the board, every three seconds, it looks at the
+ * room and at a sample of the visits on the site, and the board takes the waits to the other gateways.
+ *
+ * The sample is what Redis finds at the start of a scan of all visits. The ids of those in it are followed until Redis says
+ * that they are over: the part of the visits that a scan finds shifts as their number changes, and a visit that falls out of
+ * it must not look like one that ended.
+ *
+ * What was learned is kept in Redis for the next holder of the lease. That one follows visits of its own, since it does not
+ * know when those of the holder before were seen.
+ */
+import { LOOK_MS, RoomWaits, type WaitsMemo } from "../../core/room-waits.ts";
+import type { SeenVisit } from "../../core/stays.ts";
+import type { RoomCalls } from "./room-calls.ts";
+import type { MarkedFigures } from "./room-look.ts";
+
+/** How often what was learned goes to Redis. */
+const KEEP_MS = 20_000;
+/** The values of each visit that Redis adds to the sample. */
+const VISIT_LENGTH = 3;
+
+export class LeaseWaits {
+  readonly waits = new RoomWaits();
+  readonly #calls: RoomCalls;
+  #followed: readonly SeenVisit[] = [];
+  #lookedAt: number | null = null;
+  #keptAt = 0;
+
+  constructor(calls: RoomCalls) {
+    this.#calls = calls;
+  }
+
+  /** Looks at the room if it is time to. */
+  async look(figures: MarkedFigures): Promise<void> {
+    const { now } = figures;
+    const lookedAt = this.#lookedAt;
+    if (lookedAt !== null && now >= lookedAt && now - lookedAt < LOOK_MS) return;
+    const learned = await this.#sample(lookedAt === null);
+    if (lookedAt === null) {
+      this.#keptAt = now;
+      if (learned !== "") this.waits.restore(JSON.parse(learned) as WaitsMemo);
+    }
+    this.#lookedAt = now;
+    // What other rooms of a budget leave to this one is for Redis to know.
+    const budgetFree = Number.POSITIVE_INFINITY;
+    this.waits.observe({ ...figures, budgetFree, visits: () => this.#followed });
+  }
+
+  /** What Redis is to keep now, with a board: what was learned, and how good the waits were. Empty texts: nothing. */
+  toKeep(now: number): readonly [memo: string, accuracy: string] {
+    if (now >= this.#keptAt && now - this.#keptAt < KEEP_MS) return ["", ""];
+    this.#keptAt = now;
+    return [JSON.stringify(this.waits.memo()), JSON.stringify(this.waits.accuracy(now))];
+  }
+
+  /** Follows the visits that are still on the site and new ones; what the holder of the lease before had learned, or "". */
+  async #sample(isFirst: boolean): Promise<string> {
+    const before = this.#followed;
+    const args = [isFirst ? "1" : "", ...before.map(({ id }) => id)];
+    const [learned, ...values] = await this.#calls.call("sample", args);
+    const followed: SeenVisit[] = [];
+    for (const [index, { id, admittedAt }] of before.entries()) {
+      const expiresAt = values[index] as number;
+      if (expiresAt > 0) followed.push({ id, admittedAt, expiresAt });
+    }
+    for (let i = before.length; i < values.length; i += VISIT_LENGTH) {
+      const [id, admittedAt, expiresAt] = values.slice(i, i + VISIT_LENGTH) as [string, number, number];
+      followed.push({ id, admittedAt, expiresAt });
+    }
+    this.#followed = followed;
+    return String(learned);
+  }
+}
