@@ -20,9 +20,10 @@ const ALL_SET: RoomRules = {
     ...{ requestsPerSecond: 1, activeUsers: 2, originLatencyMs: 3, originErrors: 4, quietForMs: 5 },
   } as DoorRules["standby"],
   adaptive: {} as DoorRules["adaptive"],
+  show: { ...DEFAULT_RULES.show, wait: false },
 };
 const OF_THE_ROOM = ["relaxed", "budget", "events"];
-/** What only gateways read. */
+/** What only gateways read; but the check-ins of a room that hides its waits go by other rules. */
 const FOR_PEOPLE = ["show", "message"];
 
 function ordersFor(rules: RoomRules): Orders {
@@ -32,7 +33,7 @@ function ordersFor(rules: RoomRules): Orders {
 test("every setting of a door is in the orders, but for words to people", () => {
   const [door] = ordersFor(ALL_SET).rules;
   const expected = Object.keys(ALL_SET).filter((key) => ![...OF_THE_ROOM, ...FOR_PEOPLE].includes(key));
-  assert.deepEqual(Object.keys(door!).sort(), expected.sort());
+  assert.deepEqual(Object.keys(door!).sort(), [...expected, "isWaitHidden"].sort());
 });
 
 test("a limit that is not set is left out, which is nil in Lua", () => {

@@ -66,11 +66,12 @@ function phasesOf(rules: RoomRules): Phase[] {
  */
 function doorRules(rules: DoorRules, isBudgeted: boolean): object {
   const { relaxed: _r, budget: _b, events: _e, ...door } = rules as RoomRules;
-  const { show: _s, message: _m, standby, adaptive, fillNoShows, ...asTheyAre } = door;
+  const { show, message: _m, standby, adaptive, fillNoShows, ...asTheyAre } = door;
   return withoutNulls({
     ...asTheyAre,
     standby: standby && true,
     adaptive: adaptive && true,
+    isWaitHidden: show.wait ? null : true,
     // Rooms that share a capacity could not each tell what turns on top of it the others have given.
     fillNoShows: fillNoShows && !isBudgeted,
   });

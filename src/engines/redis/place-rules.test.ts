@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import type { WaitRange } from "../../core/board.ts";
-import { Pace, waitAt } from "../../core/eta.ts";
+import { Pace } from "../../core/eta.ts";
 import { aheadInLanes, LaneTurns, laneOf, shareOf } from "../../core/lanes.ts";
 import {
   claimDeadline,
@@ -32,7 +31,7 @@ import {
   stepsOf,
   turns,
 } from "../../testing/redis/drawn-rules.ts";
-import { assertNear, Case, LuaRules, NEAR, type Value } from "../../testing/redis/lua-rules.ts";
+import { Case, LuaRules, NEAR } from "../../testing/redis/lua-rules.ts";
 
 const lua = await LuaRules.start();
 after(() => lua.stop());
@@ -97,7 +96,7 @@ lua.sameAsCore(
 );
 
 lua.sameAsCore(
-  "pace: the same waits are told from the same measurements",
+  "pace: the same speed and the same shortest waits from the same measurements",
   "long",
   fc.record({
     rules: changing(doorRules),
@@ -122,27 +121,17 @@ lua.sameAsCore(
   },
 );
 
-/** A wait as Lua tells it, and as it follows here from the speed that Lua tells. */
+/** The speed of the door, and the shortest waits to reckon with. */
 function tellWait(
   one: Case,
   pace: Pace,
   all: readonly DoorRules[],
   { index, ahead }: { readonly index: number; readonly ahead: number },
 ): void {
-  const [rules, asked] = [all[index]!, { rules: index + 1 }];
-  const [perMs, wait] = [pace.perMs(rules), pace.wait(rules, ahead)];
-  one.same("pace.per_ms", asked, perMs);
-  one.judged("pace.doubt", asked, ([doubt]) => {
-    const speed = { perMs, doubt: Number(doubt) };
-    // A door that is held tells no waits, whatever its speed.
-    if (wait) assertNear(words(waitAt(speed, ahead)), words(wait));
-  });
-  one.near("pace.wait", { ...asked, ahead }, ...words(wait));
-  one.near("pace.reach", { ...asked, ahead }, pace.reach(rules, ahead));
-}
-
-function words(wait: WaitRange | null): Value[] {
-  return wait ? [wait.low, wait.middle, wait.high] : [null];
+  const [rules, asked] = [all[index]!, { rules: index + 1, ahead }];
+  one.same("pace.per_ms", asked, pace.perMs(rules));
+  one.near("pace.wait_low", asked, pace.wait(rules, ahead)?.low ?? null);
+  one.near("pace.reach", asked, pace.reach(rules, ahead));
 }
 
 function sum(of: readonly number[]): number {
@@ -164,14 +153,15 @@ lua.sameAsCore(
     dice: fc.oneof(fc.constantFrom(0, 0.5), fraction),
     opensIn: fc.integer({ min: -10_000, max: 200_000 }),
     lapseAfterMs: fc.nat(600_000),
+    isWaitHidden: fc.boolean(),
     now: fc.integer({ min: NOW, max: NOW + 86_400_000 }),
   }),
   ({ low, dice, opensIn, lapseAfterMs, now, ...rest }) => {
     const standing = { ...rest, waitMs: low === null ? null : { low, middle: low, high: low } };
-    const { waiting, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs } = rest;
+    const { waiting, reachMs, pollBudgetPerSecond, ticketTtlMs, claimWindowMs, isWaitHidden } = rest;
     const asked = {
       ...{ waiting, waitLow: low, reach: reachMs, pollBudget: pollBudgetPerSecond },
-      ...{ ticketTtl: ticketTtlMs, claimWindow: claimWindowMs, dice },
+      ...{ ticketTtl: ticketTtlMs, claimWindow: claimWindowMs, isWaitHidden, dice },
     };
     const nextCheckInMs = nextCheckIn(standing, dice);
     const one = new Case();
@@ -233,7 +223,7 @@ test("the checks can see: an answer that is off by one is found", async () => {
   wrong.same("pacing.whole_tenth", { at: 1_001 }, wholeTenth(1_001) + 1);
   await assert.rejects(lua.judge([wrong]), /Lua says 1100/);
   const farOff = new Case({ ...DEFAULT_RULES, newUsersPerMinute: 60 });
-  const { low, middle, high } = waitAt({ perMs: 0.001, doubt: 0.2 }, 9)!;
-  farOff.near("pace.wait", { rules: 1, ahead: 9 }, low, middle, high * (1 + 3 * NEAR));
+  const { low } = new Pace().wait({ ...DEFAULT_RULES, newUsersPerMinute: 60 }, 9)!;
+  farOff.near("pace.wait_low", { rules: 1, ahead: 9 }, low * (1 + 3 * NEAR));
   await assert.rejects(lua.judge([farOff]), /is right/);
 });

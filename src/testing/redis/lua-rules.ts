@@ -140,7 +140,7 @@ export class LuaRules {
 }
 
 /** Fails when an answer is off by more than the relative error. */
-export function assertNear(told: readonly Value[], expected: readonly Value[]): void {
+function assertNear(told: readonly Value[], expected: readonly Value[]): void {
   assert.equal(told.length, expected.length);
   for (const [i, right] of expected.entries()) {
     const said = told[i];

@@ -56,7 +56,7 @@ end
 local function standing_of(c)
   return {
     waiting = c.waiting, wait_low = c.waitLow, reach = c.reach, poll_budget = c.pollBudget,
-    ticket_ttl = c.ticketTtl, claim_window = c.claimWindow,
+    ticket_ttl = c.ticketTtl, claim_window = c.claimWindow, is_wait_hidden = c.isWaitHidden,
   }
 end
 
@@ -270,12 +270,8 @@ calls["pace.per_ms"] = function(state, c, rules)
   return pace.per_ms(pace.sums(state.pace), rules[c.rules])
 end
 
-calls["pace.doubt"] = function(state, c, rules)
-  return pace.doubt(pace.sums(state.pace), rules[c.rules])
-end
-
-calls["pace.wait"] = function(state, c, rules)
-  return pace.wait(pace.sums(state.pace), rules[c.rules], c.ahead)
+calls["pace.wait_low"] = function(state, c, rules)
+  return pace.wait_low(pace.sums(state.pace), rules[c.rules], c.ahead)
 end
 
 calls["pace.reach"] = function(state, c, rules)

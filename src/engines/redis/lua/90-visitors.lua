@@ -53,9 +53,11 @@ local function go_on_waiting(self, answers, place, dice, ahead)
   end
   local standing = self.standing
   actual, standing.waiting = visitors.in_whole_line(self, actual)
-  local sums = room.pace_sums(self)
-  standing.wait_low = pace.wait(sums, rules, actual)
-  standing.reach = pace.reach(sums, rules, actual)
+  if not rules.isWaitHidden then
+    local sums = room.pace_sums(self)
+    standing.wait_low = pace.wait_low(sums, rules, actual)
+    standing.reach = pace.reach(sums, rules, actual)
+  end
   local next_check_in
   if self.phase.isPrequeue then
     next_check_in = pacing.opening_check_in(standing, self.phase.opensAt - self.now, dice)
@@ -469,7 +471,7 @@ local DOINGS = {
 local function visit_call(self, args)
   self.standing = {
     poll_budget = self.rules.pollBudgetPerSecond, ticket_ttl = self.rules.ticketTtlMs,
-    claim_window = self.rules.claimWindowMs,
+    claim_window = self.rules.claimWindowMs, reach = 0, is_wait_hidden = self.rules.isWaitHidden,
   }
   self.waiting_in = function(lane) return room.waiting_in(self, lane) end
   local answers = { self.now }

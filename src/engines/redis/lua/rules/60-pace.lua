@@ -92,32 +92,31 @@ do
 
   -- Relative doubt about the speed: the promise's at first, then what was measured, with less and less of the
   -- promise.
-  function pace.doubt(s, r)
+  local function doubt_of(s, r)
     local _, promised = promise(r)
     promised = promised or SLOTS_DOUBT
     if s.doubt == nil then return promised end
     return math.max(LEAST_DOUBT, s.doubt + promised / s.bins)
   end
 
-  -- The wait of someone with `ahead` before them once the door is open, as `pace.wait` tells it.
-  local function wait_once_open(s, r, ahead)
+  -- The low end of the wait of someone with `ahead` before them, once the door is open. Worked out in steps of
+  -- about a hundredth of the line, as core does.
+  local function low_once_open(s, r, ahead)
     local per_ms = pace.per_ms(s, r)
     if per_ms <= 0 then return nil end
     local _, bits = math.frexp(ahead + 1)
     local shift = math.max(0, bits - STEP_BITS - 1)
     local width = math.ldexp(1, shift)
     local turns = math.floor((ahead + 1) / width) * width + math.floor(width / 2)
-    local doubt = pace.doubt(s, r)
+    local doubt = doubt_of(s, r)
     local factor = math.exp(TENTH_DEVIATIONS * math.min(math.sqrt(doubt * doubt + 1 / turns), DOUBT_MAX))
-    local middle = turns / per_ms
-    return middle / factor, middle, middle * factor
+    return turns / per_ms / factor
   end
 
-  -- The wait of someone with `ahead` before them, in milliseconds, as low, middle, high; nil while nothing
-  -- can be said. Worked out in steps of about a hundredth of the line, as core tells it.
-  function pace.wait(s, r, ahead)
+  -- The low end of the wait of someone with `ahead` before them, in milliseconds; nil while nothing can be said.
+  function pace.wait_low(s, r, ahead)
     if is_held(r) then return nil end
-    return wait_once_open(s, r, ahead)
+    return low_once_open(s, r, ahead)
   end
 
   -- The shortest wait to reckon with, in milliseconds, also while the door is held: it may open at any moment.
@@ -128,7 +127,7 @@ do
     if not per_minute and not slots then return (ahead / r.pollBudgetPerSecond) * 1000 end
     local by_rate = per_minute and (ahead / per_minute) * 60000 or 0
     if not slots or ahead <= slots then return by_rate end
-    local by_slots = wait_once_open(s, r, ahead - slots - 1)
+    local by_slots = low_once_open(s, r, ahead - slots - 1)
     return math.max(by_rate, by_slots or 0)
   end
 end

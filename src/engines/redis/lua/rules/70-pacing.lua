@@ -1,10 +1,10 @@
 -- When a waiting visitor should check in next, so that the whole room costs no more than its poll budget. The
 -- same rule as core/pacing.ts, which says why.
 --
--- `standing` is { waiting, wait_low, reach, poll_budget, ticket_ttl, claim_window }: how many wait in the room,
--- the low end of this visitor's wait in milliseconds (nil: nobody knows), the shortest wait to reckon with,
--- check-ins a second that the room may cost, and a ticket's life and the claim window in milliseconds. `dice`
--- in [0, 1) is the jitter.
+-- `standing` is { waiting, wait_low, reach, poll_budget, ticket_ttl, claim_window, is_wait_hidden }: how many wait
+-- in the room, the low end of this visitor's wait in milliseconds (nil: nobody knows), the shortest wait to reckon
+-- with, check-ins a second that the room may cost, a ticket's life and the claim window in milliseconds, and
+-- whether nobody may know the wait; then `reach` is 0. `dice` in [0, 1) is the jitter.
 local pacing = {}
 
 do
@@ -37,8 +37,16 @@ do
     return standing.claim_window * HEARD_SHARE + standing.reach / CHECKS_PER_WAIT
   end
 
+  -- By the poll budget alone, the same for everyone in the line.
+  local function hidden_check_in(standing, dice)
+    local by_budget_ms = (standing.waiting / standing.poll_budget) * 1000
+    local period_ms = math.min(math.max(by_budget_ms, NEAR_MAX_MS), standing.ticket_ttl / 2 / (1 + JITTER))
+    return round(period_ms * (1 + JITTER * dice))
+  end
+
   -- Milliseconds until this visitor's next check-in.
   function pacing.next_check_in(standing, dice)
+    if standing.is_wait_hidden then return hidden_check_in(standing, dice) end
     local wait_ms = standing.wait_low or UNKNOWN_WAIT_MS
     local by_budget_ms = (standing.waiting / standing.poll_budget) * 1000
     local wished_ms = math.min(math.max(wait_ms / CHECKS_PER_WAIT, NEAR_MS), FAR_MAX_MS)
