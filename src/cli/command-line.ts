@@ -80,8 +80,9 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
 };
 
 // All of them together take half a second to load, so only the requested command is loaded.
-for (const name of Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS))
-  await COMMANDS[name]!(program.command(name).helpGroup(groupOf(name)));
+const needed = Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS);
+if (asked !== "--version")
+  for (const name of needed) await COMMANDS[name]!(program.command(name).helpGroup(groupOf(name)));
 await program.parseAsync();
 
 /** Under which heading of the help a command stands. */

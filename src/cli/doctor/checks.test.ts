@@ -7,12 +7,13 @@ import { checkClocks } from "./clock-check.ts";
 import { checkCoverage } from "./cluster-check.ts";
 import type { ConfigName, ServerFacts } from "./facts.ts";
 import { checkLatency, checkTimeout } from "./latency-check.ts";
-import { BYTES_PER_VISITOR, checkEviction, checkMemory, roughly } from "./memory-checks.ts";
+import { BYTES_PER_VISITOR, checkEviction, checkMemory } from "./memory-checks.ts";
 import { checkPersistence } from "./persistence-check.ts";
 import { checkFollowing, checkReplicas } from "./replica-checks.ts";
 import { checkClients, checkConfig, checkKind, checkLoading, checkVersion } from "./server-checks.ts";
 import { checkPassword, examineTls } from "./tls-check.ts";
 import type { DoctorVerdict } from "./verdict.ts";
+import { roughly } from "./verdict.ts";
 
 const MB = 1_024 ** 2;
 const HIDDEN = new RedisProblem("password", "not allowed", true);

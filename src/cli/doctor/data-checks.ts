@@ -3,8 +3,7 @@ import { existsSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync }
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isBusy } from "../../durable/problem.ts";
-import { roughly } from "./memory-checks.ts";
-import { about, type DoctorVerdict } from "./verdict.ts";
+import { about, type DoctorVerdict, roughly } from "./verdict.ts";
 
 const FREE_CAUTION_BYTES = 1_024 ** 3;
 const FREE_PROBLEM_BYTES = 100 * 1_024 ** 2;

@@ -1,7 +1,6 @@
 /** Whether a Redis has the memory that a line needs, and keeps what is written to it. */
-import { formatSize } from "../../config/units.ts";
 import { numberIn, type ServerFacts } from "./facts.ts";
-import { about, type DoctorVerdict } from "./verdict.ts";
+import { about, type DoctorVerdict, roughly } from "./verdict.ts";
 
 /** Redis memory per waiting visitor: 442 bytes, measured with 200,000 in one line, and a little for the rest. */
 export const BYTES_PER_VISITOR = 450;
@@ -45,14 +44,4 @@ function noLimit(info: ServerFacts["info"], where: string): DoctorVerdict {
 function visitorsIn(bytes: number): string {
   const visitors = Math.floor(bytes / BYTES_PER_VISITOR);
   return Number(visitors.toPrecision(2)).toLocaleString("en");
-}
-
-/** A size with three digits or fewer: `1.2MB`. */
-export function roughly(bytes: number): string {
-  for (const unit of [1_024 ** 3, 1_024 ** 2, 1_024]) {
-    if (bytes < unit) continue;
-    const count = bytes / unit;
-    return `${count >= 100 ? Math.round(count) : Number(count.toPrecision(2))}${formatSize(unit).replace("1", "")}`;
-  }
-  return formatSize(bytes);
 }

@@ -1,4 +1,5 @@
 /** What `fairgate doctor` reports: one verdict for each thing it examined. */
+import { formatSize } from "../../config/units.ts";
 
 /** `caution`: it works, and one day it may not. `problem`: it does not work, or places can be lost. */
 export type Level = "ok" | "caution" | "problem";
@@ -29,4 +30,14 @@ export function about(check: string, where = ""): Subject {
     caution: verdict("caution"),
     problem: (is, todo = "") => verdict("problem")(is, todo),
   };
+}
+
+/** A size with three digits or fewer: `1.2MB`. */
+export function roughly(bytes: number): string {
+  for (const unit of [1_024 ** 3, 1_024 ** 2, 1_024]) {
+    if (bytes < unit) continue;
+    const count = bytes / unit;
+    return `${count >= 100 ? Math.round(count) : Number(count.toPrecision(2))}${formatSize(unit).replace("1", "")}`;
+  }
+  return formatSize(bytes);
 }
