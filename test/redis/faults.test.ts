@@ -21,7 +21,7 @@ import { assertKept, type FaultOutcome, type FaultPlan, faultPlay, type Scene, T
 import { LeaseWatch } from "./lease-watch.ts";
 import { Regular } from "./regular.ts";
 
-const AT_A_TIME = 3;
+const AT_A_TIME = 4;
 const KEPT_ON_DISK = ["--appendonly", "yes", "--appendfsync", "always"];
 /** One pair in two thousand may be in the wrong order after a failover. */
 const FAILOVER = { tauBelow: 0.0005, mayBeOvertaken: false };
