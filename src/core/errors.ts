@@ -452,6 +452,11 @@ export const CONTROL_REFUSALS = {
     why: "Fairgate has no token, so everything but health is closed.",
     action: "Start it with `FAIRGATE_CONTROL_TOKEN`.",
   },
+  password_for_page: {
+    status: 403,
+    why: "The token came as a password, which a browser also sends where another site's page causes a request.",
+    action: "Send it as `Authorization: Bearer`. As a password it opens the page at `/`, and nothing else.",
+  },
   wrong_host: {
     status: 403,
     why: "The Host header names another host, as when a web page tries to reach the address.",

@@ -18,6 +18,8 @@ const PAGE_REALM = 'Basic realm="Fairgate: any name, the control token as passwo
 const NO_TOKEN =
   "The control address is closed until a token is set: start Fairgate with FAIRGATE_CONTROL_TOKEN, at least 32 characters, in the environment.";
 
+const ONLY_PAGE = "As a password the token opens only the page at /. Send it as Authorization: Bearer …";
+
 /** Lets only requests with the right token through, however many wrong ones came before. */
 export function requireToken(token: string | null, world: World): MiddlewareHandler<OfficeEnv> {
   const wrongTokens = new WrongTokens(world);
@@ -25,12 +27,15 @@ export function requireToken(token: string | null, world: World): MiddlewareHand
   return async (c, next) => {
     if (expected === null) return refuseCall(c, "no_token_set", NO_TOKEN);
     const sent = c.req.header("authorization");
-    const given = bearerOf(sent) ?? (isForPage(c) ? passwordOf(sent) : null);
+    const bearer = bearerOf(sent);
+    const given = bearer ?? passwordOf(sent);
     if (given === null) {
       c.header("WWW-Authenticate", isForPage(c) ? PAGE_REALM : REALM);
       return refuseCall(c, "token_missing", "Send the token as Authorization: Bearer …");
     }
     if (timingSafeEqual(digest(given), expected)) {
+      // Not 401: browsers forget a password that gets one, so that any page could end the login.
+      if (bearer === null && !isForPage(c)) return refuseCall(c, "password_for_page", ONLY_PAGE);
       c.env?.onToken?.();
       return next();
     }

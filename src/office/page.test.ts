@@ -76,16 +76,15 @@ test("what a page elsewhere makes a browser send with the password changes and r
   ] as const) {
     const answer = await ask(path, { method, headers: LOGGED_IN });
     const isPage = path.startsWith("/?");
-    assert.equal(answer.status, isPage ? 200 : 401, `${method} ${path}`);
+    assert.equal(answer.status, isPage ? 200 : 403, `${method} ${path}`);
     if (isPage) continue;
-    assert.equal(answer.headers.get("www-authenticate"), 'Bearer realm="fairgate"');
-    assert.equal((await read(answer)).error.code, "token_missing");
+    assert.equal((await read(answer)).error.code, "password_for_page");
   }
   assert.equal(desk.room("main")!.paused, false);
   assert.equal(desk.keys().length, 1);
   for (const use of ["iframe", "image", "script", "style", "object", "embed", "empty"]) {
     const answer = await open(on, { ...LOGGED_IN, "sec-fetch-dest": use, "sec-fetch-site": "cross-site" });
-    assert.equal(answer.status, 401, use);
+    assert.equal(answer.status, 403, use);
   }
   const elsewhere = await open(on, { ...LOGGED_IN, host: "evil.example" });
   assert.equal((await read(elsewhere)).error.code, "wrong_host");
@@ -113,6 +112,8 @@ test("a wrong password is asked for again, and counts as a wrong token", async (
     const answer = await open(on, { ...AS_BROWSER, authorization: none });
     assert.equal((await read(answer)).error.code, "token_missing", none);
   }
+  const onRooms = await open(on, { authorization: basic("wrong") }, "/rooms");
+  assert.match(onRooms.headers.get("www-authenticate")!, /^Bearer .*invalid_token/);
   for (let i = 0; i < FAILURES_MAX; i++) await open(on, { authorization: basic("guess") });
   assert.equal(
     (await read(await open(on, { authorization: basic("guess") }))).error.code,

@@ -15,9 +15,9 @@ export const PAGE_PATH = "/";
 const REFRESH_SECONDS = 2;
 /** Many rooms are asked for less often. */
 const ROOMS_A_SECOND = 20;
-const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:72rem;margin:1.5rem auto;padding:0 1rem;color-scheme:light dark}
+const STYLE = `:root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:72rem;margin:1.5rem auto;padding:0 1rem}
 h1{font-size:1.4rem}table{border-collapse:collapse;width:100%;margin:1rem 0}caption{text-align:left;font-weight:bold}
-th,td{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #8886;vertical-align:top;overflow-wrap:anywhere}
+th,td{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #8886;vertical-align:top}a{color:inherit}
 td{font-variant-numeric:tabular-nums}meter{display:block;width:100%;min-width:5rem}div{overflow-x:auto}`;
 const PAGE_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
@@ -107,7 +107,7 @@ function table(caption: string, heads: readonly string[], rows: readonly (readon
     ([first, ...rest]) =>
       `<tr><th scope="row">${first}</th>${rest.map((cell) => `<td>${cell}</td>`).join("")}</tr>`,
   );
-  return `<div><table><caption>${caption}</caption><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div>`;
+  return `<div tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div>`;
 }
 
 function ofLimit(value: number, limit: number | null): string {

@@ -77,6 +77,7 @@ export const COMMON_REFUSALS = refusals(
   "token_missing",
   "token_wrong",
   "no_token_set",
+  "password_for_page",
   "wrong_host",
   "too_many_attempts",
 );

@@ -26,6 +26,11 @@ const control: readonly Parser[] = [
     worst: [again(" "), again("Bearer ")],
   },
   {
+    name: "control: password",
+    read: (text) => ask("/", { authorization: `Basic ${text}` }),
+    worst: [again(" "), again("A"), again("="), again("Ojo6")],
+  },
+  {
     name: "control: path and query",
     read: (text) => ask(`/rooms/${text}`, { authorization: `Bearer ${DESK_TOKEN}` }),
     worst: [again("/"), again("%2F"), again("?a="), again("../")],
