@@ -41,19 +41,13 @@ export class ExactLine implements RoomLine {
     const { world, reader, visits } = this.#parts;
     const id = idFromBytes(world.random.bytes(ID_BYTES));
     const doing = joining(id, newcomer, world.random.fraction());
-    return visits.ask(doing, (reply) => reader.join(reply, id, newcomer.lane));
+    return visits.ask(doing, (reply) => reader.answer(reply, { id, lane: newcomer.lane }));
   }
 
-  checkIn(ticket: Ticket): Promise<TicketAnswer> {
+  show(what: "c" | "e", ticket: Ticket): Promise<TicketAnswer> {
     const { world, reader, visits } = this.#parts;
-    const doing = showing("c", ticket, world.random.fraction());
-    return visits.ask(doing, (reply) => reader.ticket(reply, ticket));
-  }
-
-  enter(ticket: Ticket): Promise<TicketAnswer> {
-    const { world, reader, visits } = this.#parts;
-    const doing = showing("e", ticket, world.random.fraction());
-    return visits.ask(doing, (reply) => reader.ticket(reply, ticket));
+    const doing = showing(what, ticket, world.random.fraction());
+    return visits.ask(doing, (reply) => reader.answer(reply, ticket));
   }
 
   leave(ticket: Ticket): Promise<number> {

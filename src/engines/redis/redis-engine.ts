@@ -82,11 +82,11 @@ export class RedisEngine implements Engine {
   }
 
   checkIn(ticket: Ticket): Eventually<TicketAnswer> {
-    return this.#rooms.get(ticket.room)?.line.checkIn(ticket) ?? UNKNOWN_ROOM;
+    return this.#rooms.get(ticket.room)?.line.show("c", ticket) ?? UNKNOWN_ROOM;
   }
 
   enter(ticket: Ticket): Eventually<TicketAnswer> {
-    return this.#rooms.get(ticket.room)?.line.enter(ticket) ?? UNKNOWN_ROOM;
+    return this.#rooms.get(ticket.room)?.line.show("e", ticket) ?? UNKNOWN_ROOM;
   }
 
   async touch(room: string, presences: readonly Presence[]): Promise<void> {

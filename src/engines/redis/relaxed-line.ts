@@ -86,25 +86,8 @@ export class RelaxedLine implements RoomLine {
     return (await this.#joinMain(newcomer)) ?? this.#joinShard(newcomer);
   }
 
-  async checkIn(ticket: Ticket): Promise<TicketAnswer> {
-    const answer = (await this.#ask("c", ticket))!;
-    const isSpent = answer.kind === "refused" && answer.reason === "ticketSpent";
-    const known = isSpent ? await this.#askMain(ticket) : null;
-    return known === RETURNED || known === null ? answer : known;
-  }
-
-  async enter(ticket: Ticket): Promise<TicketAnswer> {
-    const answer = await this.#askMain(ticket);
-    if (answer === RETURNED) return (await this.#ask("b", ticket)) ?? this.checkIn(ticket);
-    if (answer?.kind === "entered") {
-      await this.#unlessAway(this.#ask("k", ticket));
-      return answer;
-    }
-    if (answer) return this.#withPast(answer, ticket);
-    const standing = (await this.#ask("c", ticket))!;
-    // Taken by a gateway that could not confirm it: no turn was given.
-    if (standing.kind === "admitted") return (await this.#ask("a", ticket)) ?? this.checkIn(ticket);
-    return standing;
+  show(what: "c" | "e", ticket: Ticket): Promise<TicketAnswer> {
+    return what === "c" ? this.#checkIn(ticket) : this.#enter(ticket);
   }
 
   async leave(ticket: Ticket): Promise<number> {
@@ -157,12 +140,33 @@ export class RelaxedLine implements RoomLine {
     for (const { visits } of this.#shards) visits.flush();
   }
 
+  async #checkIn(ticket: Ticket): Promise<TicketAnswer> {
+    const answer = (await this.#ask("c", ticket))!;
+    const isSpent = answer.kind === "refused" && answer.reason === "ticketSpent";
+    const known = isSpent ? await this.#askMain(ticket) : null;
+    return known === RETURNED || known === null ? answer : known;
+  }
+
+  async #enter(ticket: Ticket): Promise<TicketAnswer> {
+    const answer = await this.#askMain(ticket);
+    if (answer === RETURNED) return (await this.#ask("b", ticket)) ?? this.#checkIn(ticket);
+    if (answer?.kind === "entered") {
+      await this.#unlessAway(this.#ask("k", ticket));
+      return answer;
+    }
+    if (answer) return this.#withPast(answer, ticket);
+    const standing = (await this.#ask("c", ticket))!;
+    // Taken by a gateway that could not confirm it: no turn was given.
+    if (standing.kind === "admitted") return (await this.#ask("a", ticket)) ?? this.#checkIn(ticket);
+    return standing;
+  }
+
   /** Through, or the reason why not; null for a place in the line. */
   async #joinMain(newcomer: Newcomer): Promise<JoinAnswer | null> {
     const { reader, visits, world } = this.#parts;
     const id = this.#newId();
     const answer = await visits.ask(joining(id, newcomer, 0), (reply) =>
-      isNothing(reply) ? null : reader.join(reply, id, newcomer.lane),
+      isNothing(reply) ? null : reader.answer(reply, { id, lane: newcomer.lane }),
     );
     if (!answer) this.#lineSeenAt = world.clock.now();
     return answer;
@@ -174,7 +178,9 @@ export class RelaxedLine implements RoomLine {
       const id = this.#newId();
       try {
         const doing = joining(id, newcomer, world.random.fraction());
-        return await this.#shardOf(id).visits.ask(doing, (reply) => reader.join(reply, id, newcomer.lane));
+        return await this.#shardOf(id).visits.ask(doing, (reply) =>
+          reader.answer(reply, { id, lane: newcomer.lane }),
+        );
       } catch (cause) {
         const isElsewhere = cause instanceof RedisProblem && cause.wasRefused && cause.kind !== "outOfMemory";
         if (!isElsewhere || tries === JOIN_TRIES_MAX) throw cause;
@@ -193,7 +199,7 @@ export class RelaxedLine implements RoomLine {
     const { reader, world } = this.#parts;
     const doing = showing(what, ticket, world.random.fraction());
     return this.#shardOf(ticket.id).visits.ask(doing, (reply) =>
-      isNothing(reply) ? null : reader.ticket(reply, ticket),
+      isNothing(reply) ? null : reader.answer(reply, ticket),
     );
   }
 
@@ -203,7 +209,7 @@ export class RelaxedLine implements RoomLine {
     const doing = showing("e", ticket, world.random.fraction());
     return visits.ask(doing, (reply) => {
       if (isReturned(reply)) return RETURNED;
-      return isNothing(reply) ? null : reader.ticket(reply, ticket);
+      return isNothing(reply) ? null : reader.answer(reply, ticket);
     });
   }
 

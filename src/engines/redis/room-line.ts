@@ -41,8 +41,8 @@ export interface RoomLine {
   /** Opens it in Redis, or puts other rules in force. `awayMs`: how long people may have been told to stay away. */
   configure(rules: RoomRules, awayMs: number): Promise<void>;
   join(newcomer: Newcomer): Promise<JoinAnswer>;
-  checkIn(ticket: Ticket): Promise<TicketAnswer>;
-  enter(ticket: Ticket): Promise<TicketAnswer>;
+  /** A ticket is shown to check in (`c`), or to enter (`e`). */
+  show(what: "c" | "e", ticket: Ticket): Promise<TicketAnswer>;
   /** Gives up a place, or the visit it has become; until when that visit's end is remembered, 0 for none. */
   leave(ticket: Ticket): Promise<number>;
   look(options: LookOptions, now: string): Promise<Look>;

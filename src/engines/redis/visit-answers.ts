@@ -84,6 +84,12 @@ export function isReturned({ values, at }: VisitReply): boolean {
 
 type FiveNumbers = [number, number, number, number, number];
 
+/** Someone who joins, and the lane they asked for. */
+interface Joining {
+  readonly id: string;
+  readonly lane: number;
+}
+
 /** Reads the answers for one room, by the rules of the instant of each. */
 export class AnswerReader {
   readonly #room: string;
@@ -104,33 +110,25 @@ export class AnswerReader {
     this.#board = board;
   }
 
-  join(reply: VisitReply, id: string, lane: number): JoinAnswer {
-    const { now } = reply;
-    const rules = this.#rulesAt(now);
-    switch (reply.values[reply.at]) {
-      case IS_WAITING:
-        return this.#waiting(reply, this.#newTicket(id, laneOf(rules.lanes, lane), now, rules.ticketTtlMs));
-      case HAS_ENTERED:
-        return this.#entered(reply, id);
-      default:
-        return { kind: "refused", reason: reply.values[reply.at + 1] as RefusalReason };
-    }
-  }
-
   /** Null: the visit is over. */
   resumed(reply: VisitReply, id: string): Entered | null {
     return reply.values[reply.at] === HAS_ENTERED ? this.#entered(reply, id) : null;
   }
 
-  ticket(reply: VisitReply, shown: Ticket): TicketAnswer {
+  /** The answer to someone who joins, or who shows their ticket. */
+  answer(reply: VisitReply, joining: Joining): JoinAnswer;
+  answer(reply: VisitReply, shown: Ticket): TicketAnswer;
+  answer(reply: VisitReply, who: Joining | Ticket): TicketAnswer {
     const { values, at } = reply;
     switch (values[at]) {
       case IS_WAITING:
-        return this.#waiting(reply, shown);
+        return this.#waiting(reply, this.#ticketOf(reply, who));
       case HAS_ENTERED:
-        return this.#entered(reply, shown.id);
-      case IS_ADMITTED:
-        return { kind: "admitted", ticket: current(reply, shown), claimBy: values[at + 3] as number };
+        return this.#entered(reply, who.id);
+      case IS_ADMITTED: {
+        const ticket = current(reply, this.#ticketOf(reply, who));
+        return { kind: "admitted", ticket, claimBy: values[at + 3] as number };
+      }
       case HAS_EXPIRED:
         return { kind: "expired" };
       case IS_REFUSED:
@@ -169,10 +167,13 @@ export class AnswerReader {
     return wait && { low: msOf(wait.low), middle: msOf(wait.middle), high: msOf(wait.high) };
   }
 
-  /** Its sequence and draw are in the reply. */
-  #newTicket(id: string, lane: number, now: number, ttlMs: number): Ticket {
-    const expiresAt = now + ttlMs;
-    return newTicket({ id, room: this.#room, lane, sequence: 0, joinedAt: now, expiresAt, node: 0 });
+  /** The ticket shown, or a new one, whose sequence and draw are in the reply. */
+  #ticketOf({ now }: VisitReply, who: Joining | Ticket): Ticket {
+    if ("sequence" in who) return who;
+    const { lanes, ticketTtlMs } = this.#rulesAt(now);
+    const times = { joinedAt: now, expiresAt: now + ticketTtlMs };
+    const lane = laneOf(lanes, who.lane);
+    return newTicket({ id: who.id, room: this.#room, lane, sequence: 0, ...times, node: 0 });
   }
 
   #entered({ values, at }: VisitReply, id: string): Entered {

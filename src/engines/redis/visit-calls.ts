@@ -35,6 +35,7 @@ export interface VisitReply {
 
 interface Asked {
   readonly doing: Doing;
+  /** Takes the answer. Never throws. */
   readonly use: (reply: VisitReply) => void;
   readonly fail: (cause: unknown) => void;
 }
@@ -68,7 +69,14 @@ export class VisitCalls {
     if (now !== this.#now || this.#asked.length >= BATCH_MAX) this.flush();
     this.#now = now;
     return new Promise((resolve, reject) => {
-      this.#asked.push({ doing, use: (reply) => resolve(read(reply)), fail: reject });
+      const use = (reply: VisitReply) => {
+        try {
+          resolve(read(reply));
+        } catch (cause) {
+          reject(cause);
+        }
+      };
+      this.#asked.push({ doing, use, fail: reject });
       this.#schedule();
     });
   }
@@ -100,22 +108,17 @@ export class VisitCalls {
       for (const { doing } of asked) for (const word of doing.words) args.push(word);
       const name = asked.some(({ doing }) => doing.isJoin) ? "join" : "visit";
       const movesSlot = asked.some(({ doing }) => doing.movesSlot);
-      this.#tell(asked, await this.#calls.call(name, args, movesSlot ? this.#calls.kept : undefined));
+      const values = await this.#calls.call(name, args, movesSlot ? this.#calls.kept : undefined);
+      let at = HEAD_LENGTH;
+      for (const { use } of asked) {
+        use({ now: values[0] as number, values, at });
+        at += ANSWER_LENGTH;
+      }
     } catch (cause) {
       this.#failed(asked, now, cause);
     } finally {
       this.#underWay--;
       if (this.#asked.length > 0) this.#schedule();
-    }
-  }
-
-  #tell(asked: readonly Asked[], values: readonly unknown[]): void {
-    for (const [index, { use, fail }] of asked.entries()) {
-      try {
-        use({ now: values[0] as number, values, at: HEAD_LENGTH + index * ANSWER_LENGTH });
-      } catch (cause) {
-        fail(cause);
-      }
     }
   }
 

@@ -103,13 +103,14 @@ class Link implements RedisLink {
     const wanted = kept && kept.replicas > 0 ? kept : null;
     return new Promise((resolve, reject) => {
       const answered = (answer: unknown) => resolve(Array.isArray(answer) ? answer : [answer]);
-      this.#send({ name, key, words, kept: wanted, resolve: answered, reject });
+      this.#primaries.send({ ...this.#begun(), name, key, words, kept: wanted, resolve: answered, reject });
     });
   }
 
   command(key: string | null, args: readonly string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#send({ name: args[0] ?? "", key, words: args, kept: null, resolve, reject });
+      const name = args[0] ?? "";
+      this.#primaries.send({ ...this.#begun(), name, key, words: args, kept: null, resolve, reject });
     });
   }
 
@@ -137,10 +138,11 @@ class Link implements RedisLink {
     return whole;
   }
 
-  #send(call: Pick<RedisCall, "name" | "key" | "words" | "kept" | "resolve" | "reject">): void {
-    if (this.#closing) return call.reject(closed());
+  /** What is the same in every call made now. */
+  #begun(): Pick<RedisCall, "timeoutMs" | "dueAt" | "loads" | "moves"> {
+    if (this.#closing) throw closed();
     const { world, timeoutMs } = this.#options;
-    this.#primaries.send({ ...call, timeoutMs, dueAt: world.clock.now() + timeoutMs, loads: 0, moves: 0 });
+    return { timeoutMs, dueAt: world.clock.now() + timeoutMs, loads: 0, moves: 0 };
   }
 
   #sweep(): void {

@@ -54,13 +54,21 @@ export class Primary {
     return this.keeper.problem ?? this.#refusal.problem;
   }
 
-  /** Sends a call, or rejects it at once when there is no connection. */
-  send(call: RedisCall): void {
-    const { connection, problem } = this.keeper;
-    if (!connection) return call.reject(problem!);
-    if (!this.#hasRoom(connection)) return call.reject(tooMany(connection.asked));
-    if (this.#mending) this.#mending.hold(call);
-    else this.#transmit(connection, call);
+  /**
+   * Sends a call, or rejects it at once when there is no connection. `over`: the connection for one that goes again, before
+   * those that wait.
+   */
+  send(call: RedisCall, over: Connection | null = null): void {
+    const connection = over ?? this.keeper.connection;
+    if (!connection) return call.reject(this.keeper.problem!);
+    if (!over && !this.#hasRoom(connection)) return call.reject(tooMany(connection.asked));
+    if (!over && this.#mending) return this.#mending.hold(call);
+    if (call.kept) return this.#transmitKept(connection, call, call.kept);
+    connection.transmit(
+      call,
+      (answer) => this.#succeed(call, answer),
+      (thrown) => this.#onError(connection, call, thrown),
+    );
   }
 
   /** Tries for the first time. Resolves when that went well or failed. */
@@ -85,15 +93,6 @@ export class Primary {
   #hasRoom(connection: Connection): boolean {
     const calls = 1 + (this.#mending?.size ?? 0);
     return connection.hasRoomFor(COMMANDS_PER_CALL * calls);
-  }
-
-  #transmit(connection: Connection, call: RedisCall): void {
-    if (call.kept) return this.#transmitKept(connection, call, call.kept);
-    connection.transmit(
-      call,
-      (answer) => this.#succeed(call, answer),
-      (thrown) => this.#onError(connection, call, thrown),
-    );
   }
 
   #transmitKept(connection: Connection, call: RedisCall, { replicas, timeoutMs }: Kept): void {
@@ -157,7 +156,7 @@ export class Primary {
     loadLibrary(connection, library).then(
       () => {
         this.#mending = null;
-        backlog.send((waiting) => this.#transmit(connection, waiting), world.clock.now(), connection.asked);
+        backlog.send((waiting) => this.send(waiting, connection), world.clock.now(), connection.asked);
       },
       (thrown: unknown) => {
         this.#mending = null;

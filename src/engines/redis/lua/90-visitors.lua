@@ -215,19 +215,16 @@ local function stands_in_line(self, answers, ticket)
   return true
 end
 
--- Answers for everyone but those with a turn; the place of those is given.
-local function present(self, answers, ticket)
-  if ticket.expires_at <= self.now then
-    answer(answers, HAS_EXPIRED)
-    return nil
-  end
-  if stands_in_line(self, answers, ticket) then return nil end
+-- A ticket is shown: to enter with its turn, or to check in.
+function visitors.show(self, answers, ticket, is_entering)
+  if ticket.expires_at <= self.now then return answer(answers, HAS_EXPIRED) end
+  if stands_in_line(self, answers, ticket) then return end
   local place = places.get(self, ticket.id, ticket.joined_at)
   if not place then
     visitors.take_back(self, answers, ticket)
   elseif ticket.missed > place.missed and (place.state <= ADMITTED) then
     learn_set_back(self, place, ticket)
-    return present(self, answers, ticket)
+    return visitors.show(self, answers, ticket, is_entering)
   elseif place.state == WAITING then
     go_on_waiting(self, answers, place, ticket.dice)
   elseif place.state == LAPSED then
@@ -236,8 +233,11 @@ local function present(self, answers, ticket)
     places.set_state(self, place, WAITING)
     line.add(self, place)
     go_on_waiting(self, answers, place, ticket.dice)
+  elseif place.state == ADMITTED and is_entering then
+    visitors.use_turn(self, answers, place, ticket.dice)
   elseif place.state == ADMITTED then
-    return place
+    local standing = standing_word(place, 0)
+    answer(answers, IS_ADMITTED, sequence_word(place.sequence), place.draw, claim_by(self, place), 0, standing)
   elseif place.state == ON_SITE then
     still_on_site(self, answers, ticket.id)
   elseif place.state == FORFEITED then
@@ -245,14 +245,6 @@ local function present(self, answers, ticket)
   else
     refuse(answers, "ticketSpent")
   end
-  return nil
-end
-
-function visitors.check_in(self, answers, ticket)
-  local place = present(self, answers, ticket)
-  if not place then return end
-  local standing = standing_word(place, 0)
-  answer(answers, IS_ADMITTED, sequence_word(place.sequence), place.draw, claim_by(self, place), 0, standing)
 end
 
 local function wait_with_turn(answers, place)
@@ -281,12 +273,10 @@ local function find_no_room(self, answers, place, member, dice)
   visitors.return_to_line(self, answers, place, dice, is_front)
 end
 
-function visitors.enter(self, answers, ticket)
-  local place = present(self, answers, ticket)
-  if not place then return end
+function visitors.use_turn(self, answers, place, dice)
   local member = member_of(place.id, place.joined_at)
   local is_firm = redis.call("ZSCORE", self.prefix .. ":firm", member) and true or false
-  if not keeper.may_enter(self, is_firm) then return find_no_room(self, answers, place, member, ticket.dice) end
+  if not keeper.may_enter(self, is_firm) then return find_no_room(self, answers, place, member, dice) end
   room.count(self, "waitedMs", self.now - place.joined_at)
   -- A loose turn gave its share of the rate back, and takes one anew.
   if not is_firm then keeper.took(self, 1) end
@@ -450,8 +440,8 @@ local DOINGS = {
     visitors.join(self, answers, args[i], tonumber(args[i + 1]), args[i + 2], args[i + 3], args[i + 4],
       tonumber(args[i + 5]), tonumber(args[i + 6]))
   end },
-  c = { 9, function(self, answers, args, i) visitors.check_in(self, answers, ticket_at(args, i)) end },
-  e = { 9, function(self, answers, args, i) visitors.enter(self, answers, ticket_at(args, i)) end },
+  c = { 9, function(self, answers, args, i) visitors.show(self, answers, ticket_at(args, i), false) end },
+  e = { 9, function(self, answers, args, i) visitors.show(self, answers, ticket_at(args, i), true) end },
   l = { 9, function(self, answers, args, i) visitors.leave_place(self, answers, ticket_at(args, i)) end },
   v = { 1, function(self, answers, args, i) visitors.leave_visit(self, answers, args[i]) end },
   r = { 1, function(self, answers, args, i) visitors.revoke(self, answers, args[i]) end },
