@@ -16,7 +16,7 @@ function booksOf(...turns: readonly (readonly [joinedAt: number, admittedAt: num
   return books;
 }
 
-test("overtaking is measured by when those admitted earlier had joined; turns in the same tenth of a second count as simultaneous", () => {
+test("overtaking is measured by when those admitted earlier had joined; turns of one tenth of a second are one", () => {
   assert.equal(booksOf([1_000, 5_000], [2_000, 5_100], [3_000, 5_200]).close(1e4).overtakingMs, 0);
   assert.equal(booksOf([1_000, 5_300], [2_000, 5_100], [3_500, 5_200]).close(1e4).overtakingMs, 2_500);
   assert.equal(booksOf([1_000, 5_090], [2_000, 5_010]).close(1e4).overtakingMs, 0);

@@ -1,8 +1,8 @@
 /**
- * The play before a cluster: nodes as processes of their own, a crowd that asks any of them with each request, and
- * whatever the test does to the nodes meanwhile. The books stand outside: what visitors were told, and whom the site saw.
+ * The play before a cluster: nodes as processes of their own, a crowd that sends each request to a random node, and whatever the
+ * test does to the nodes meanwhile. The books are kept outside: what visitors were told, and which visitors the site saw.
  *
- *   the first node founds ─▶ the others join ─▶ a crowd, until there is a line ─▶ what the test does
+ *   the first node creates the cluster ─▶ the others join ─▶ a crowd, until there is a line ─▶ what the test does
  *   ─▶ everyone gets in ─▶ what is over is shown once more
  */
 import assert from "node:assert/strict";

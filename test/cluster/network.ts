@@ -1,13 +1,12 @@
 /**
- * The network between the nodes of a cluster, which a test can cut like a firewall that drops what it should not let
- * through. Each node is known to the others by an address of this network, so everything said to it comes through here.
- * All come from the same machine; but whoever dials says who it is, in the first words of its connection and in the
- * clear, and so what a node says to others can be cut as well.
+ * The network between the nodes of a cluster, which a test can cut as a firewall does that drops packets. Each node is known to
+ * the others by an address of this network, so everything sent to it comes through here. All connections come from the same
+ * machine, but the first bytes of each say in the clear which node opened it, so what a node sends to others can be cut as well.
  *
- *   node ──dials the address of another──▶ here ──is neither cut off?──▶ the port where the other listens
+ *   node ──connects to another's address──▶ here ──is neither cut off?──▶ the port where the other listens
  *
- * What is cut is silent: connections stay open, new ones are accepted, and nobody is told. What was on its way is still
- * delivered once the network is mended, as a real one may do, long after the other side has given it up.
+ * A cut is silent: connections stay open, new ones are accepted, and nobody is told. Data that was on its way is delivered once
+ * the network is mended, as a real one may do, long after the other side has given it up.
  */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";

@@ -4,8 +4,8 @@
  *   sh              every command is run to its end and must succeed
  *   sh run          the same, but the last command keeps running, and must answer
  *   sh control      the commands need a running Fairgate with a room `main`
- *   sh gathering    they need one with the settings above, while people gather for the draw of the event in them
- *   sh drawn        they need the same once it is drawn, and the receipt of one who gathered in `receipt.json`
+ *   sh gathering    they need one with the settings above, during the prequeue of the event in them
+ *   sh drawn        they need the same after the draw, and the receipt of a visitor who gathered in `receipt.json`
  *   sh skip=REASON  not run, for the reason given
  */
 export interface Block {

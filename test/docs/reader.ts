@@ -1,11 +1,11 @@
 /**
- * Someone who reads a document and types what it says, in an empty folder: commands one after the other in one shell's
- * environment, settings files saved as they come, and whatever keeps running left running until the next one starts.
+ * A reader who types what a document says, in an empty folder: commands one after the other in one shell's environment, settings
+ * files saved as they come, and a program that keeps running is left running until the next one starts.
  *
- * `fairgate` is the program from source; or, for a reader of how to get it, what is published is in `release`
- * and nothing is installed yet. What the document says of ports is kept apart from this machine's: the
- * site at 127.0.0.1:3000 is a test's, 8080 and 8081 are wherever the running Fairgate listens, as is 7100 for nodes of a
- * cluster, and at 6379 is a Redis that is started when it is spoken of. An event of a day in the document is on today.
+ * `fairgate` is the program from source. For documents that say how to get it, nothing is installed yet and the published files
+ * are in `release`. The document's ports are replaced: the site at 127.0.0.1:3000 is the test's, 8080, 8081 and 7100 (cluster
+ * nodes) are where the running Fairgate listens, and 6379 is a Redis that is started at its first mention. An event on a day in
+ * the document is held today.
  */
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -32,7 +32,7 @@ const CURL = (process.env.PATH ?? "")
   .map((folder) => join(folder, "curl"))
   .find(existsSync);
 
-/** A folder with what is published, which is also where npm installs for everyone. Made for the first reader who wants it. */
+/** A folder with the published files, where npm also installs globally. Made for the first reader who needs it. */
 let publishedFolder: ReturnType<typeof ownFolder> | undefined;
 function published() {
   if (publishedFolder) return publishedFolder;
@@ -52,7 +52,7 @@ export class Reader {
   #environment: Record<string, string | undefined>;
   #run: Run | null = null;
   #redis: RedisServer | null = null;
-  /** Somebody who came before the draw of the event in the settings. */
+  /** A visitor who came before the draw of the event in the settings. */
   #gathered: ProcessVisitor | null = null;
   #isDrawn = false;
 
@@ -88,11 +88,11 @@ export class Reader {
   async type(command: string): Promise<void> {
     if (command.includes(REDIS)) this.#redis ??= await startRedis();
     if (KEEPS_RUNNING.test(command)) return this.#start(command);
-    // Those of the document may be taken here.
+    // The document's ports may be in use here.
     const anywhere = / --redis /.test(command) ? "" : " --listen 127.0.0.1:0 --control-listen 127.0.0.1:0";
     const own = command.replace(/\bfairgate (check|doctor)\b/, `$&${anywhere}`);
     this.#folder.write("command.sh", `${this.#here(own)}\n`);
-    // The dot keeps what the command exports, and the environment is handed on to the next one.
+    // The dot keeps what the command exports, and the environment is passed on to the next one.
     const script = ". ./command.sh; code=$?; env -0 > environment; exit $code";
     const child = this.#child(script);
     const { code } = await child.ended;
@@ -106,7 +106,7 @@ export class Reader {
     if (this.#run === null) await this.#start(MAIN_ROOM);
   }
 
-  /** Makes sure the saved settings are running, with their event's prequeue on and somebody in it. */
+  /** Makes sure the saved settings are running, with their event's prequeue open and a visitor in it. */
   async needsGathering(): Promise<void> {
     if (this.#gathered) return;
     const today = {
@@ -124,7 +124,7 @@ export class Reader {
     this.#gathered = await ProcessVisitor.arrive(this.#run!.address);
   }
 
-  /** Makes sure that the event has started since, and that whoever gathered has their receipt. */
+  /** Makes sure that the event has started, and that the visitor who gathered has the receipt. */
   async needsDraw(): Promise<void> {
     if (this.#isDrawn) return;
     const { control } = this.#run!;
@@ -164,7 +164,7 @@ export class Reader {
     assert.match(page, /^Welcome, [0-9a-f]{32}$|The shop/);
   }
 
-  /** Saves a `proxy.ts` of Next.js and asks for a page behind it. What Next.js does is played by a stand-in. */
+  /** Saves a `proxy.ts` of Next.js and asks for a page behind it. A stand-in plays Next.js. */
   async startNextProxy(text: string): Promise<void> {
     mkdirSync(join(this.#folder.path, "node_modules/next"), { recursive: true });
     this.#folder.write("proxy.ts", text);
@@ -197,7 +197,7 @@ export class Reader {
     this.#environment.FAIRGATE_CONTROL = new URL(at.address).host;
     const rooms = this.#run.log().find(({ msg }) => msg === "fairgate is running")?.rooms as string[];
     await eventually("it is ready", async () => (await fetch(`${at.address}/readyz`)).ok);
-    // A Redis that a busy machine keeps from answering in time is away for a moment.
+    // A Redis that is too busy to answer in time is away for a moment.
     for (const room of rooms)
       await eventually(`${room} is ${state}`, async () => (await readBoard(address, room)).state === state);
     if (command.includes("http://127.0.0.1:3000"))
@@ -221,7 +221,7 @@ export class Reader {
     chmodSync(join(this.#folder.path, "programs", name), 0o755);
   }
 
-  /** The command with this machine's addresses for the document's. */
+  /** The command with this machine's addresses instead of the document's. */
   #here(command: string): string {
     const at = (address: string | undefined, written: string) => (address ? new URL(address).host : written);
     return command
@@ -232,12 +232,12 @@ export class Reader {
   }
 }
 
-/** An instant as settings have it, in whole seconds. */
+/** The time as settings have it, in whole seconds. */
 function fromNow(ms: number): string {
   return formatInstant(Math.ceil((Date.now() + ms) / SECOND_MS) * SECOND_MS);
 }
 
-/** The program with a port that it tells. */
+/** The program, changed to print its port. */
 function withFreePort(text: string): string {
   const listening = "listen(0, '127.0.0.1', function () { console.log('port', this.address().port); })";
   const serving = /port: 8080,?\s*\}\)/;
@@ -247,7 +247,7 @@ function withFreePort(text: string): string {
     .replace(serving, "port: 0, hostname: '127.0.0.1' }, ({ port }) => console.log('port', port))");
 }
 
-/** What a proxy of Next.js gives back tells Next.js what to do, in headers. */
+/** A proxy of Next.js returns headers that tell Next.js what to do. */
 const NEXT_SERVER = `
 const told = (name, value, { request }) => {
   const response = new Response(null, { headers: { [name]: value } });
@@ -261,7 +261,7 @@ export const NextResponse = {
 };
 `;
 
-/** Next.js with one page, behind a proxy that says whom it asks for. */
+/** Next.js with one page, behind a proxy that says where requests go. */
 const NEXT = `
 import { serve } from "@hono/node-server";
 import { proxy } from "./proxy.ts";

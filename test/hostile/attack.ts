@@ -1,10 +1,10 @@
 /**
- * What an attack is. Each one lives in a file of its own beside this one and is listed in `attacks.ts`. `npm test` runs
- * it small (`NAME.test.ts`), `npm run bench -- hostile` in full, against the same gateway: a `fairgate run` of its own
- * (`siege.ts`), with honest visitors on the site and in the line all the while.
+ * What an attack is. Each has a file of its own in this folder and is listed in `attacks.ts`. `npm test` runs it small
+ * (`NAME.test.ts`), `npm run bench -- hostile` in full, against the same gateway: a `fairgate run` of its own (`siege.ts`), with
+ * honest visitors on the site and in the line all the while.
  *
- * An attack runs in a process of its own, so that its work is not mistaken for the gateway's. It knows the gateway's
- * addresses and nothing else, and it comes from 127.0.0.1; honest visitors come from 127.0.1.x.
+ * An attack is a process of its own, so that its work is not mistaken for the gateway's. It knows only the gateway's addresses,
+ * and comes from 127.0.0.1; honest visitors come from 127.0.1.x.
  */
 import type { RoomInput, SettingsInput } from "../../src/config/schema.ts";
 
