@@ -27,29 +27,31 @@ const SEGMENTS_MAX = 64;
 /** The 10th and 90th percentile of a normal distribution lie this many deviations out. */
 const TENTH_DEVIATIONS = 1.2816;
 /** How much of the doubt about the length of visits becomes doubt about the pace: errors partly cancel. */
-const GUESS_DOUBT = 0.7;
+const GUESS_DOUBT = 1.5;
 /** Of visitors who seem to have stopped some may come back. */
-const UNPROVEN_DOUBT = 0.3;
+const UNPROVEN_DOUBT = 0.15;
 /** What nobody has lived yet may be much longer or shorter. */
 const UNSEEN_DOUBT = 0.8;
 /** A pace set by visits that end is never known better than this. */
-const PACE_DOUBT = 0.025;
+const PACE_DOUBT = 0.028;
 /** Half a turn, and half a percent of all, are always in doubt. */
 const COUNT_DOUBT = 0.5;
 const COUNT_DOUBT_SHARE = 0.005;
 /** A door turns, and a page hears of it, this late. */
-const LATE_MS = 2_000;
+const LATE_MS = 1_000;
 /** The standard deviation of an instant that may be anywhere in its step, in steps. */
 const STEP_DEVIATION = 0.29;
 /** No wait is known better than to this share of it: what is set as a rate is kept, what hangs on visits less so. */
-const RATE_DOUBT = 0.005;
-const HOLD_DOUBT = 0.012;
+const RATE_DOUBT = 0.001;
 /** Of those expected to lapse ahead, or to join ahead, so many may be more or fewer. */
-const LINE_DOUBT = 0.8;
+const LINE_DOUBT = 1;
 /** A range wider than this is no help. */
 export const RANGE_MAX = 4;
 /** Places between two points of a curve, as a factor. */
 const POINTS_APART = 1.06;
+/** A curve serves a line that has grown by so much since. */
+const GROWS_MAX = 8;
+const COMES_MAX = 5_000;
 
 /** A room at the instant of the forecast. */
 export interface Outlook {
@@ -76,10 +78,8 @@ export interface DoorPlay {
   readonly variance: Float64Array;
   /** Turns a millisecond after the last step. */
   readonly perMsAfter: number;
-  /** Relative doubt about the pace as a whole. */
+  /** Relative doubt about how long all of it takes. */
   readonly doubt: number;
-  /** The same of time: visits that began together end together, a little sooner or later. */
-  readonly timeDoubt: number;
 }
 
 /** The limits that hold from an instant on. */
@@ -160,8 +160,7 @@ export function playForward(outlook: Outlook, stays: Stays): DoorPlay | null {
     turns,
     variance,
     perMsAfter,
-    doubt: share * guessed,
-    timeDoubt: RATE_DOUBT + share * HOLD_DOUBT,
+    doubt: RATE_DOUBT + share * guessed,
   };
 }
 
@@ -222,14 +221,14 @@ export interface LineOutlook {
   readonly comingMs: number;
 }
 
-/** The wait of every place in one lane. */
+/** The wait of every place in one lane, and of those who may come behind them until the next look. */
 export function waitCurve(play: DoorPlay, rules: DoorRules, lane: number, line: LineOutlook): WaitPoint[] {
-  const own = line.waitingIn(lane);
+  const last = line.waitingIn(lane) * GROWS_MAX + COMES_MAX;
   const passed = placesPassed(play, line.lapsePerMs);
   const points: WaitPoint[] = [];
   for (let ahead = 0; ; ahead = Math.max(ahead + 1, Math.round(ahead * POINTS_APART))) {
-    points.push(pointAt(play, passed, { rules, lane, line }, Math.min(ahead, own + 1)));
-    if (ahead > own) return inOrder(points);
+    points.push(pointAt(play, passed, { rules, lane, line }, ahead));
+    if (ahead > last) return inOrder(points);
   }
 }
 
@@ -276,10 +275,10 @@ function pointAt(
   const lineDoubt = LINE_DOUBT * Math.max(lapsing, Math.abs(coming));
   const deviation = (ms: number) => {
     const count = COUNT_DOUBT ** 2 + (COUNT_DOUBT_SHARE * places) ** 2 + lineDoubt ** 2;
-    return Math.sqrt(varianceAt(play, ms) + (play.doubt * places) ** 2 + count);
+    return Math.sqrt(varianceAt(play, ms) + count);
   };
   const lateMs =
-    Math.sqrt(LATE_MS ** 2 + (STEP_DEVIATION * play.stepMs) ** 2 + (play.timeDoubt * middle) ** 2) *
+    Math.sqrt(LATE_MS ** 2 + (STEP_DEVIATION * play.stepMs) ** 2 + (play.doubt * middle) ** 2) *
     TENTH_DEVIATIONS;
   const out = TENTH_DEVIATIONS * deviation(middle);
   const soonest = instantOf(play, passed, Math.max(0.001, places - out), 0);

@@ -139,8 +139,8 @@ function waitsOf(figures: RoomFigures, lane: number): readonly WaitPoint[] | nul
 
 /** The waits of a lane in seconds, by the same numbers of people ahead as the marks; null while nobody can say. */
 export function waitPoints(figures: RoomFigures, lane: number): readonly WaitPoint[] | null {
-  const { rules } = figures;
-  const curve = figures.waitCurve(lane);
+  const { rules, waiting } = figures;
+  const curve = waiting > 0 ? figures.waitCurve(lane) : null;
   if (!curve) return null;
   const waitingIn = (other: number) => figures.waitingIn(other);
   const points: WaitPoint[] = [];
@@ -149,6 +149,7 @@ export function waitPoints(figures: RoomFigures, lane: number): readonly WaitPoi
     if (rank < next && index < curve.points.length - 1) continue;
     const ahead = expectedAhead(rules, waitingIn, { lane, ahead: rank });
     points.push([ahead, seconds(low), seconds(middle), seconds(high)]);
+    if (rank >= figures.waitingIn(lane)) break;
     next = Math.max(rank + 1, rank * WAITS_APART);
   }
   return points;

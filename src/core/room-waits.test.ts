@@ -61,6 +61,16 @@ test("the first who asks is told, and others do not cost another look", () => {
   assert.equal(scene.looks, 1);
 });
 
+test("who comes just when a line forms is not told of the site as it was before", () => {
+  const scene = new Scene();
+  scene.waiting = 0;
+  scene.waits.turn(false, scene.now);
+  scene.waiting = 600;
+  scene.now += 500;
+  assert.ok(scene.wait(599)!.middle > 9 * MINUTE_MS);
+  assert.equal(scene.looks, 2);
+});
+
 test("a look every three seconds while there is a line", () => {
   const scene = new Scene().pass(5 * MINUTE_MS);
   assert.ok(scene.looks >= 95 && scene.looks <= 105, `${scene.looks} looks`);

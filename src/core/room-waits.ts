@@ -49,7 +49,7 @@ const IDLE_LOOK_MS = 6_000;
 const TURNS_FADE_MS = 2 * 60_000;
 const MISSED_FADE_MS = 5 * 60_000;
 /** Nobody is known to have missed a turn before: counts as so many turns. */
-const MISSED_GUESS_TURNS = 8;
+const MISSED_GUESS_TURNS = 4;
 const LAPSES_FADE_MS = 4 * 60_000;
 const JOINS_FADE_MS = 90_000;
 const JOINS_GUESS_MS = 5_000;
@@ -102,9 +102,10 @@ export class RoomWaits {
     return curve && waitOn(curve, ahead);
   }
 
-  /** The curve of a lane; null: nobody can say. */
+  /** The curve of a lane, for when somebody waits; null: nobody can say. */
   curve(rules: unknown, lane: number, now: number): WaitCurve | null {
-    if (this.#look && (rules !== this.#rules || now - this.#lookedAt > 2 * IDLE_LOOK_MS))
+    const hasFormed = this.#seen?.waiting === 0 && now > this.#lookedAt;
+    if (this.#look && (rules !== this.#rules || hasFormed || now - this.#lookedAt > 2 * IDLE_LOOK_MS))
       this.observe(this.#look(now));
     return this.#curveOf(lane);
   }
@@ -114,9 +115,12 @@ export class RoomWaits {
     if (known) return known;
     const play = this.#playOf();
     if (!play || !this.#seen) return null;
-    const { rules, now } = this.#seen;
+    const { rules, now, waiting } = this.#seen;
     const points = waitCurve(play, rules, lane, this.#outlook!).map((point) => this.#corrected(point));
-    const curve = { madeAt: now, points: rules.queueingMethod === "random" ? anybodysTurn(points) : points };
+    const curve = {
+      madeAt: now,
+      points: rules.queueingMethod === "random" ? anybodysTurn(points, waiting) : points,
+    };
     this.#curves.set(lane, curve);
     return curve;
   }
@@ -249,10 +253,8 @@ function figuresOf({
 }
 
 /** In random order everyone's turn is as likely as the next one's, so all have the same wait: half of the line's. */
-function anybodysTurn(points: readonly WaitPoint[]): WaitPoint[] {
-  const last = points.at(-1);
-  if (!last) return [];
-  const at = (share: number) => waitOn({ points }, last[0] * share)!.middle;
+function anybodysTurn(points: readonly WaitPoint[], waiting: number): WaitPoint[] {
+  const at = (share: number) => waitOn({ points }, waiting * share)!.middle;
   return [withinRange([0, at(0.1), at(0.5), at(0.9)])];
 }
 

@@ -47,12 +47,14 @@ const AGE_STEPS = 64;
 const STEPS_PER_DOUBLING = 4;
 const FIRST_AGE_MS = 1_000;
 const SILENCE_STEPS = 20;
+/** A pass is renewed a tenth of a session after the last time, at the earliest. */
+const TELLING_SILENCE = 0.1;
 /** Counts of more ends than this are halved. */
 const ENDS_MAX = 1_200;
 
 /** The guess: means in sessions, and how many ends each is worth. */
 const STOP_GUESS = { ends: 0.5, sessions: 0.4 };
-const LEAVE_GUESS = { ends: 0.2, sessions: 2 };
+const LEAVE_GUESS = { ends: 0.2, sessions: 4 };
 /** What is known of all ages counts for each age as much as so many visits. */
 const POOLED_VISITS = 6;
 /** An age is known once so many visits were followed through it. */
@@ -340,38 +342,40 @@ export class Stays {
 
   #learnHazards(): void {
     const stopped = Float64Array.from(this.#stopped);
-    const passed = Float64Array.from(this.#passed);
+    const atRiskOfStop = Float64Array.from(this.#passed);
+    const atRiskOfLeave = Float64Array.from(this.#passed);
     const isFixed = this.#rules.disableSessionRenewal;
     let sure = 0;
     for (const { admittedAt, seenAt, weight } of this.#followed.values()) {
-      const chance = isFixed ? 0 : this.#goneAfter(this.#now - seenAt);
-      this.#pass(passed, seenAt - admittedAt, this.#now - admittedAt, weight * (1 - chance));
-      if (chance > 0) this.#happen(passed, stopped, seenAt - admittedAt, weight * chance);
+      const silentMs = this.#now - seenAt;
+      const chance = isFixed ? 0 : this.#goneAfter(silentMs);
+      const ages = [seenAt - admittedAt, this.#now - admittedAt] as const;
+      this.#pass(atRiskOfLeave, ...ages, weight * (1 - chance));
+      // Before a renewal is due a silence says nothing.
+      if (silentMs < this.#session * TELLING_SILENCE) continue;
+      this.#pass(atRiskOfStop, ...ages, weight * (1 - chance));
+      if (chance > 0) this.#happen(atRiskOfStop, stopped, ages[0], weight * chance);
       if (chance > 0.5) sure += weight * chance;
     }
-    this.#seenAge = AGE_STARTS[passed.findLastIndex((visits) => visits >= SEEN_VISITS) + 1]!;
+    this.#seenAge = AGE_STARTS[atRiskOfLeave.findLastIndex((visits) => visits >= SEEN_VISITS) + 1]!;
     this.#known = sum(this.#left) + sum(this.#stopped) + sure;
-    let timeMs = 0;
-    for (let step = 0; step < AGE_STEPS; step++)
-      timeMs +=
-        (passed[step]! - (stopped[step]! + this.#left[step]!) / 2) *
-        (AGE_STARTS[step + 1]! - AGE_STARTS[step]!);
-    const rate = (ends: number, guess: typeof STOP_GUESS) =>
-      (ends + guess.ends) / (timeMs + guess.ends * guess.sessions * this.#session);
-    const stopRate = isFixed ? 0 : rate(sum(stopped), STOP_GUESS);
-    const leaveRate = rate(sum(this.#left), LEAVE_GUESS);
+    const stops = isFixed ? null : this.#chances(stopped, atRiskOfStop, STOP_GUESS);
+    const leaves = this.#chances(this.#left, atRiskOfLeave, LEAVE_GUESS);
     for (let step = 0; step < AGE_STEPS; step++) {
-      const lengthMs = AGE_STARTS[step + 1]! - AGE_STARTS[step]!;
-      const pooled = 1 - Math.exp(-(stopRate + leaveRate) * lengthMs);
-      const stops = isFixed
-        ? 0
-        : stopped[step]! + (POOLED_VISITS * pooled * stopRate) / (stopRate + leaveRate);
-      const leaves = this.#left[step]! + (POOLED_VISITS * pooled * leaveRate) / (stopRate + leaveRate);
-      const chance = Math.min(CHANCE_MAX, (stops + leaves) / (passed[step]! + POOLED_VISITS));
-      const hazard = -Math.log(1 - chance);
-      this.#stopBy[step + 1] = this.#stopBy[step]! + (hazard * stops) / (stops + leaves);
-      this.#leaveBy[step + 1] = this.#leaveBy[step]! + (hazard * leaves) / (stops + leaves);
+      this.#stopBy[step + 1] = this.#stopBy[step]! - Math.log(1 - (stops?.[step] ?? 0));
+      this.#leaveBy[step + 1] = this.#leaveBy[step]! - Math.log(1 - leaves[step]!);
     }
+  }
+
+  /** The chance of an end in each step of age: as counted there, and where little was counted, as at all ages together. */
+  #chances(ends: Float64Array, atRisk: Float64Array, guess: typeof STOP_GUESS): Float64Array {
+    let timeMs = guess.ends * guess.sessions * this.#session;
+    for (let step = 0; step < AGE_STEPS; step++) timeMs += (atRisk[step]! - ends[step]! / 2) * lengthOf(step);
+    const rate = (sum(ends) + guess.ends) / timeMs;
+    return ends.map((count, step) => {
+      const pooled = 1 - Math.exp(-rate * lengthOf(step));
+      return Math.min(CHANCE_MAX, (count + POOLED_VISITS * pooled) / (atRisk[step]! + POOLED_VISITS));
+    });
   }
 
   #silenceStep(silentMs: number): number {
@@ -487,6 +491,10 @@ export class Stays {
       variance: shares.map((share) => all * share * (1 - share)),
     };
   }
+}
+
+function lengthOf(step: number): number {
+  return AGE_STARTS[step + 1]! - AGE_STARTS[step]!;
 }
 
 interface Hazards {

@@ -39,8 +39,8 @@ const NOTED_MAX = 4_000;
 const CLASSES_MINUTES = [2, 5, 10, 20, 40, Number.POSITIVE_INFINITY];
 const INSIDE_SHARE = 0.8;
 /** How fast the width follows: at first by much, later slowly, since errors of neighbours are alike. */
-const FOLLOW = 1.5;
-const FOLLOW_AFTER = 20;
+const FOLLOW = 3;
+const FOLLOW_AFTER = 40;
 const FOLLOW_LEAST = 0.01;
 const WIDTH_LEAST = 0.25;
 const WIDTH_MOST = 3;

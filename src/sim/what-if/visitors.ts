@@ -22,8 +22,8 @@ import { GAVE_UP, type Journal, NO_SHOW, STILL_WAITING } from "./journal.ts";
 
 /** Where visitors are told no number, the impatient give up within this time. */
 const BLIND_PATIENCE_MS = 600_000;
-/** A pass in use is renewed this many times in a session: enough that it never expires. */
-const RENEWALS_PER_SESSION = 2;
+/** A pass in use is renewed this many times in a session, as gateways do. */
+const RENEWALS_PER_SESSION = 10;
 /** A ticket is renewed after this share of its life. */
 const TICKET_FRESH_SHARE = 0.25;
 const NEVER = Number.POSITIVE_INFINITY;
