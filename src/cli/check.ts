@@ -12,28 +12,35 @@ import { fileLimit } from "../sockets/file-limit.ts";
 import { socketCautions, socketLimits } from "../sockets/socket-limits.ts";
 import { answerJson, answerQuestion, answerText } from "./check-url.ts";
 import { checkData } from "./doctor/data-checks.ts";
+import { nightVerdicts } from "./doctor/night-checks.ts";
 import { summary as doctorSummary, hasProblem, table, verdictsForPrograms } from "./doctor/report.ts";
 import type { DoctorVerdict } from "./doctor/verdict.ts";
-import { nightVerdicts } from "./operate/night-checks.ts";
+import { whileTelling } from "./progress.ts";
 import { type QuestionFlags, readQuestion } from "./question.ts";
 import { readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
 
 /** The width where the output is no terminal. */
 const COLUMNS = 110;
 
-export type CheckFlags = SettingsFlags & QuestionFlags & { readonly json?: boolean };
+export type CheckFlags = SettingsFlags &
+  QuestionFlags & {
+    readonly json?: boolean;
+    /** Asks no origin and looks up no name. */
+    readonly offline?: boolean;
+  };
 
 /** Makes a command, which has the flags for settings already, into `check`. */
 export function checkCommand(command: Command): Command {
   return command
     .description(
-      "Check everything `run` would, short of listening. With --url, tell what becomes of a request.",
+      "Check everything that would stop `run`, and what goes wrong on the night. With --url, tell what becomes of a request.",
     )
     .argument("[file]", "settings file, as with --config")
     .option("--url <address>", "tell what becomes of a request for this address, and why")
     .option("--method <name>", "the request's method (default: GET)")
     .option("--header <line>", 'a header of the request, "Name: value"; may be repeated', gather)
     .option("--address <ip>", "where the request comes from")
+    .option("--offline", "ask no origin and look up no name")
     .option("--json", "print the result as JSON")
     .action((file: string | undefined, flags: CheckFlags) => {
       if (file === undefined) return check(flags);
@@ -54,7 +61,9 @@ export async function check(flags: CheckFlags): Promise<void> {
   if (asked.question === null) {
     const verdicts = [
       ...(settings.data === null ? [] : checkData(settings.data)),
-      ...(await nightVerdicts(settings)),
+      ...(await whileTelling("waiting for the origin", () =>
+        nightVerdicts(settings, { isOffline: flags.offline === true }),
+      )),
     ];
     const ok = !hasProblem(verdicts);
     if (!ok) process.exitCode = 1;

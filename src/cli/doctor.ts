@@ -1,6 +1,6 @@
 /**
- * `fairgate doctor`: examines the Redis or directory that the line lives in, and says what is found, what may go wrong and what
- * to change. It leaves nothing behind there and shows no passwords.
+ * `fairgate doctor`: looks at what the line lives in, the ports, the origin and what is in front, and says what is, what may
+ * go wrong and what to change. Nothing is left behind. Passwords are not shown.
  *
  * Exit codes: 0 all is well, or there are only cautions; 1 there is a problem; 2 the command or the settings are not right.
  */
@@ -13,15 +13,14 @@ import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import { checkData } from "./doctor/data-checks.ts";
 import { examine } from "./doctor/examine.ts";
+import { nightVerdicts } from "./doctor/night-checks.ts";
 import { hasProblem, summary, table, verdictsForPrograms } from "./doctor/report.ts";
 import type { DoctorVerdict } from "./doctor/verdict.ts";
-import { nightVerdicts } from "./operate/night-checks.ts";
-import { progressHere } from "./progress.ts";
+import { whileTelling } from "./progress.ts";
 import { DEFAULT_FILE, readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
 
 /** The width where the output is no terminal. */
 const COLUMNS = 110;
-const PROGRESS_EVERY_MS = 100;
 
 export type DoctorFlags = SettingsFlags & { readonly json?: boolean };
 
@@ -37,15 +36,16 @@ export function doctorCommand(command: Command): Command {
     });
 }
 
-/** Examines Redis and prints the findings. */
+/** Looks at what the line lives in, and at this machine, and prints the findings. */
 export async function doctor(flags: DoctorFlags): Promise<void> {
   const result = isRedisAlone(flags) ? redisAlone(flags) : readSettings(flags);
   if (!result.ok) return refuse(flags, result.problems);
   const { settings, warnings } = result;
   if (warnings.length > 0 && !flags.json) tell(warnings, "warning");
-  const verdicts = isRedisAlone(flags)
-    ? await look(settings)
-    : (await Promise.all([look(settings), nightVerdicts(settings)])).flat();
+  const found = await whileTelling("waiting for answers", () =>
+    Promise.all([look(settings), isRedisAlone(flags) ? [] : nightVerdicts(settings)]),
+  );
+  const verdicts = found.flat();
   if (hasProblem(verdicts)) process.exitCode = 1;
   if (flags.json) return print({ ...place(settings), ...verdictsForPrograms(verdicts) });
   process.stdout.write(inWords(settings, verdicts));
@@ -64,15 +64,8 @@ function redisAlone({ redis }: DoctorFlags): LoadResult {
 }
 
 async function look({ redis, data, rooms }: Settings): Promise<DoctorVerdict[]> {
-  if (redis === null) return data === null ? [] : checkData(data);
-  const progress = progressHere();
-  const timer = setInterval(() => progress.tell("waiting for answers from Redis"), PROGRESS_EVERY_MS);
-  try {
-    return await examine({ redis, rooms: Object.keys(rooms).length });
-  } finally {
-    clearInterval(timer);
-    progress.end();
-  }
+  if (redis !== null) return examine({ redis, rooms: Object.keys(rooms).length });
+  return data === null ? [] : checkData(data);
 }
 
 function inWords({ redis, data, cluster }: Settings, verdicts: readonly DoctorVerdict[]): string {

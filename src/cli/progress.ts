@@ -48,3 +48,15 @@ export function progressHere(): Progress {
     isTerminal: process.stderr.isTTY === true,
   });
 }
+
+/** Does what waits for others, and tells of it each second. */
+export async function whileTelling<T>(text: string, work: () => Promise<T>): Promise<T> {
+  const progress = progressHere();
+  const timer = setInterval(() => progress.tell(text), TERMINAL_EVERY_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    progress.end();
+  }
+}

@@ -16,7 +16,7 @@ import { tellStory } from "./operate/story.ts";
 import { readSettings, type SettingsFlags } from "./read-settings.ts";
 import { type Running, serve } from "./serve.ts";
 import { StandardOutput } from "./standard-output.ts";
-import { startFailure } from "./start-failure.ts";
+import { startFailures } from "./start-failure.ts";
 import { onStopSignals } from "./stop-signals.ts";
 
 export type RunFlags = SettingsFlags & {
@@ -44,7 +44,7 @@ export async function run(flags: RunFlags): Promise<void> {
     running = await serve(settings, world);
   } catch (cause) {
     readable?.release();
-    process.stderr.write(`${startFailure(cause, settings)}\n`);
+    process.stderr.write(`${(await startFailures(cause, settings)).join("\n")}\n`);
     process.exitCode = 1;
     return;
   }

@@ -1,12 +1,7 @@
 /** Why Fairgate could not start, in one sentence: what failed, for which address or file, and what to do. */
-import { formatHostPort, type HostPort } from "../config/kinds.ts";
+import { formatHostPort } from "../config/kinds.ts";
 import type { Settings } from "../config/schema.ts";
-
-const ADDRESS_WORDS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "is taken by another program",
-  EADDRNOTAVAIL: "is no address of this machine",
-  EACCES: "may not be used without special rights",
-};
+import { ADDRESS_WORDS, checkPorts, listenersOf } from "./doctor/port-checks.ts";
 
 /** What is wrong with the data directory, or a file in it. */
 const FILE_WORDS: Readonly<Record<string, string>> = {
@@ -17,6 +12,15 @@ const FILE_WORDS: Readonly<Record<string, string>> = {
   ENOTDIR: "is below a file that is no directory",
 };
 
+/** What `serve` failed with, in a sentence; where it was an address, one for each that cannot be had. */
+export async function startFailures(cause: unknown, settings: Settings): Promise<string[]> {
+  const isAddress = ADDRESS_WORDS[(cause as NodeJS.ErrnoException).code ?? ""] !== undefined;
+  const ports = isAddress ? await checkPorts(settings) : [];
+  const busy = ports.filter(({ level }) => level !== "ok");
+  if (busy.length <= 1) return [startFailure(cause, settings)];
+  return busy.map(({ where, is, todo }) => `Fairgate could not start: ${where}: ${is} ${todo}`);
+}
+
 /** The sentence for whatever `serve` failed with. */
 export function startFailure(cause: unknown, settings: Settings): string {
   const { code = "", address, port, path, message } = cause as NodeJS.ErrnoException & Partial<Address>;
@@ -25,19 +29,9 @@ export function startFailure(cause: unknown, settings: Settings): string {
     return `Fairgate could not start: ${path} ${wrong}; start it as the user who owns the data directory, or name another one with --data.`;
   const words = ADDRESS_WORDS[code];
   if (words === undefined || port === undefined) return `Fairgate could not start: ${message}`;
-  const [flag, at] = listenerAt({ address: address ?? "", port }, settings);
+  const onPort = listenersOf(settings).filter(({ at }) => at.port === port);
+  const { flag, at } = onPort.find(({ at }) => at.host === address) ?? onPort[0] ?? listenersOf(settings)[0]!;
   return `Fairgate could not start: ${formatHostPort(at)} ${words}; choose another address with ${flag}, or in the settings file.`;
-}
-
-/** Whose address it is. Where ports are the same, the host tells. */
-function listenerAt({ address, port }: Address, { listen, control, cluster }: Settings): [string, HostPort] {
-  const listeners: [string, HostPort][] = [
-    ["--listen", listen],
-    ["--control-listen", control.listen],
-    ...(cluster ? [["--cluster-listen", cluster.listen] as [string, HostPort]] : []),
-  ];
-  const onPort = listeners.filter(([, at]) => at.port === port);
-  return onPort.find(([, at]) => at.host === address) ?? onPort[0] ?? listeners[0]!;
 }
 
 interface Address {

@@ -23,7 +23,7 @@ type Catalogue = Readonly<Record<string, CatalogueEntry>>;
 export const EXIT_CODES = {
   "0": { why: "Done, and nothing is wrong. `run` was stopped as told.", action: "Nothing." },
   "1": {
-    why: "It failed, or what was checked is not good: `run` could not start or go on, `doctor`, `health` or `cluster status` found a problem, a draw or a code is not genuine, a simulated promise was broken, a file cannot be read or written.",
+    why: "It failed, or what was checked is not good: `run` could not start or go on, `check` found what would keep it from starting on this machine, `doctor`, `health` or `cluster status` found a problem, a draw or a code is not genuine, a simulated promise was broken, a file cannot be read or written.",
     action: "Read standard error and the log. Let a supervisor start `run` again with the same settings.",
   },
   "2": {

@@ -1,5 +1,5 @@
 /** The data directory, where there is one: whether it can be written, what is left of the disk, and who is using it. */
-import { existsSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isBusy } from "../../durable/problem.ts";
@@ -19,7 +19,19 @@ export function checkData(directory: string): DoctorVerdict[] {
     return [verdict.problem(`${found} cannot be written by this user.`, todo)];
   }
   const is = found === directory ? "It can be written." : "It is not there yet, and can be made.";
-  return [verdict.ok(is), checkSpace(found, directory), checkHolder(directory)];
+  const foreign = found === directory ? foreignFile(directory) : null;
+  const todo = "Start Fairgate as the user who owns it, or give it to this one (chown).";
+  const first =
+    foreign === null ? verdict.ok(is) : verdict.problem(`${foreign} belongs to another user.`, todo);
+  return [first, checkSpace(found, directory), checkHolder(directory)];
+}
+
+/** The first file in it that this user may not change; `run` sets the rights of those that only it may read. */
+function foreignFile(directory: string): string | null {
+  const own = process.geteuid?.();
+  if (own === undefined || own === 0) return null;
+  const files = readdirSync(directory).map((name) => join(directory, name));
+  return files.find((file) => statSync(file).uid !== own) ?? null;
 }
 
 /** The directory itself, or the nearest one above it that exists. */
@@ -53,7 +65,8 @@ function checkSpace(found: string, directory: string): DoctorVerdict {
 function checkHolder(directory: string): DoctorVerdict {
   const holds = about("process", directory);
   if (!isHeld(join(directory, "lock"))) return holds.ok("No Fairgate runs on it now.");
-  return holds.ok(`The Fairgate of process ${holder(directory)} runs on it; a second one would not start.`);
+  const is = `The Fairgate of process ${holder(directory)} runs on it; a second one would not start.`;
+  return holds.caution(is, "Send it SIGHUP to have it read the settings again, or stop it first.");
 }
 
 function isHeld(file: string): boolean {
