@@ -88,8 +88,9 @@ export class Reader {
   async type(command: string): Promise<void> {
     if (command.includes(REDIS)) this.#redis ??= await startRedis();
     if (KEEPS_RUNNING.test(command)) return this.#start(command);
-    // The document's ports may be in use here.
-    const anywhere = / --redis /.test(command) ? "" : " --listen 127.0.0.1:0 --control-listen 127.0.0.1:0";
+    // The document's ports may be in use here. Without settings, flags would stand for them.
+    const hasSettings = / --origin /.test(command) || existsSync(join(this.#folder.path, "fairgate.yaml"));
+    const anywhere = hasSettings ? " --listen 127.0.0.1:0 --control-listen 127.0.0.1:0" : "";
     const own = command.replace(/\bfairgate (check|doctor)\b/, `$&${anywhere}`);
     this.#folder.write("command.sh", `${this.#here(own)}\n`);
     // The dot keeps what the command exports, and the environment is passed on to the next one.

@@ -156,13 +156,14 @@ describe("the systemd unit", {
     );
     using folder = ownFolder({
       "fairgate.yaml":
-        "origin: { addresses: [http://127.0.0.1:1] }\nrooms:\n  main:\n    totalActiveUsers: 1\n",
+        "listen: 127.0.0.1:0\ncontrol: { listen: 127.0.0.1:0 }\norigin: { addresses: [http://127.0.0.1:1] }\nrooms:\n  main:\n    totalActiveUsers: 1\n",
     });
     const here = commands[1]!.map((word) =>
       word.replace("/etc/fairgate", folder.path).replace("/var/lib", folder.path),
     );
     const { code, err } = await fairgate(here, { cwd: folder.path });
     assert.equal(code, 0, err);
-    assert.ok(commands[0]!.slice(1).join(" ") === commands[1]!.slice(1).join(" "));
+    assert.ok(commands[0]!.slice(1).join(" ") === commands[1]!.slice(2).join(" "));
+    assert.equal(commands[1]![1], "--offline", "a reload waits for nobody");
   });
 });

@@ -1,10 +1,12 @@
 /**
  * The ports that `run` listens on: each is really listened on for a moment, all at once, so that every busy one is named. A
- * Fairgate that already runs with these settings is no mistake; its control address tells it apart from another program.
+ * Fairgate that already runs here is no mistake; its control address tells it apart from another program.
  */
 import { createServer } from "node:net";
+import { EVERY_ADDRESS } from "../../config/cluster-check.ts";
 import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import type { Settings } from "../../config/schema.ts";
+import { notedAddress } from "../operate/control-files.ts";
 import { about, type DoctorVerdict } from "./verdict.ts";
 
 const ANSWER_MAX_MS = 1_000;
@@ -31,7 +33,7 @@ export async function checkPorts(settings: Settings): Promise<DoctorVerdict[]> {
     listenersOf(settings).map(async (one) => ({ ...one, code: await tryToListen(one.at) })),
   );
   const isOurs =
-    tried.some(({ code }) => code === "EADDRINUSE") && (await isFairgate(settings.control.listen));
+    tried.some(({ code }) => code === "EADDRINUSE") && (await isFairgateHere(settings));
   return tried
     .filter(({ at }) => at.port !== 0)
     .map(({ flag, at, code }) => {
@@ -62,8 +64,15 @@ function tryToListen({ host, port }: HostPort): Promise<string | null> {
   });
 }
 
-async function isFairgate({ host, port }: HostPort): Promise<boolean> {
-  const at = formatHostPort({ host: ["", "0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host, port });
+/** True when one answers at the control address, or where the one on the data directory has noted it to be. */
+async function isFairgateHere({ control, data }: Settings): Promise<boolean> {
+  const { host, port } = control.listen;
+  const at = formatHostPort({ host: EVERY_ADDRESS.has(host) ? "127.0.0.1" : host, port });
+  return (await isFairgate(at)) || (data !== null && (await isFairgate(notedAddress(data))));
+}
+
+async function isFairgate(at: string | null): Promise<boolean> {
+  if (at === null) return false;
   try {
     const answer = await fetch(`http://${at}/healthz`, { signal: AbortSignal.timeout(ANSWER_MAX_MS) });
     return "isAlive" in ((await answer.json()) as object);

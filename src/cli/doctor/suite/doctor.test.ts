@@ -252,12 +252,12 @@ describe("fairgate doctor", { concurrency: 4 }, () => {
       }),
     ]);
     assert.equal(held.code, 0);
-    assert.match(held.of("process").join(), /^ok: The Fairgate of process \d+ runs on it/);
+    assert.match(held.of("process").join(), /^caution: The Fairgate of process \d+ runs on it/);
     assert.equal((await fetch(`${run.control.address}/healthz`)).status, 200);
     assert.equal(nothing.code, 0);
     assert.match(
       nothing.out,
-      /^The line lives in the memory of the process that runs, and is not kept\.\n\nok +port/,
+      /^The line lives in the memory of the process that runs, and is not kept\.\n\ncaution +origin/,
     );
   });
 
