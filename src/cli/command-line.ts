@@ -61,7 +61,7 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
   health: async (command) => (await import("./operate/health.ts")).healthCommand(command),
   simulate: async (command) =>
     (await import("./simulate.ts")).simulateCommand(await withSettings(command, "limits")),
-  size: async (command) => (await import("./operate/size.ts")).sizeCommand(command),
+  size: async (command) => (await import("./size.ts")).sizeCommand(command),
   torture: async (command) => (await import("./torture.ts")).tortureCommand(command),
   audit: async (command) =>
     command

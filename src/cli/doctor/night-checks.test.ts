@@ -47,7 +47,7 @@ function textOf(verdicts: readonly DoctorVerdict[]): string {
 async function site(
   status: number,
   host = "127.0.0.1",
-): Promise<{ address: string; asked: string[]; port: number; close(): void }> {
+): Promise<{ address: string; asked: string[]; port: number; [Symbol.dispose](): void }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.headers.host} ${request.headers["user-agent"]}`);
@@ -55,11 +55,12 @@ async function site(
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
-  return { address: `http://127.0.0.1:${port}`, asked, port, close: () => server.close() };
+  return { address: `http://127.0.0.1:${port}`, asked, port, [Symbol.dispose]: () => void server.close() };
 }
 
 test("each origin gets one HEAD request, named as ours, for the host that visitors ask for", async () => {
-  const [good, bad] = [await site(404), await site(503)];
+  using good = await site(404);
+  using bad = await site(503);
   const origin = { addresses: [good.address, bad.address, "http://127.0.0.1:1"] };
   const rooms = { main: { host: "shop.example", totalActiveUsers: 1 } };
   const text = await found({ origin, rooms });
@@ -70,13 +71,11 @@ test("each origin gets one HEAD request, named as ours, for the host that visito
   assert.match(good.asked[0]!, /^HEAD shop\.example fairgate-check\/\d/);
   assert.doesNotMatch(await found({ origin }, true), /origin/);
   assert.equal(good.asked.length, 1, "nothing is asked offline");
-  good.close();
-  bad.close();
 });
 
 test("an origin that others can reach is warned of", { skip: networkless }, async () => {
-  const open = await site(200, "0.0.0.0");
-  const closed = await site(200);
+  using open = await site(200, "0.0.0.0");
+  using closed = await site(200);
   const text = await found({ origin: { addresses: [open.address, closed.address] } });
   assert.match(
     text,
@@ -85,8 +84,6 @@ test("an origin that others can reach is warned of", { skip: networkless }, asyn
   assert.doesNotMatch(text, new RegExp(`caution origin ${closed.address}`));
   const signed = { addresses: [open.address], token: "hs256" };
   assert.doesNotMatch(await found({ origin: signed }), /caution origin/);
-  open.close();
-  closed.close();
 });
 
 test("public addresses are told from those of private networks", () => {
@@ -95,13 +92,12 @@ test("public addresses are told from those of private networks", () => {
 });
 
 test("every busy port is named at once; those of a running Fairgate are no problem", async () => {
-  const [one, other] = [await site(404), await site(404)];
+  using one = await site(404);
+  using other = await site(404);
   const busy = { listen: `127.0.0.1:${one.port}`, control: { listen: `127.0.0.1:${other.port}` } };
   const text = await found(busy);
   for (const { port } of [one, other])
     assert.match(text, new RegExp(`problem port 127\\.0\\.0\\.1:${port}: It is taken by another program`));
-  one.close();
-  other.close();
   const healthy = createServer((_, response) => response.end('{"isAlive":true}'));
   await new Promise<void>((resolve) => healthy.listen(0, "127.0.0.1", resolve));
   const { port } = healthy.address() as AddressInfo;
@@ -163,7 +159,8 @@ test("check and run tell all that stops `run`: a file given as the data director
   using folder = ownFolder({ kept: "" });
   const args = ["--origin", "http://127.0.0.1:1", "--total-active-users", "1"];
   const here = { cwd: folder.path, environment: { FAIRGATE_SECRET: SECRET } };
-  const [one, other] = [await site(404), await site(404)];
+  using one = await site(404);
+  using other = await site(404);
   const busy = ["--listen", `127.0.0.1:${one.port}`, "--control-listen", `127.0.0.1:${other.port}`];
   const [check, run] = await Promise.all([
     fairgate(["check", "--offline", ...args, "--data", "kept", ...busy], here),
@@ -176,6 +173,4 @@ test("check and run tell all that stops `run`: a file given as the data director
     assert.match(check.out, new RegExp(`problem +port +127\\.0\\.0\\.1:${port} +It is taken`));
     assert.match(run.err, new RegExp(`could not start: 127\\.0\\.0\\.1:${port}: It is taken.*--\\S*listen`));
   }
-  one.close();
-  other.close();
 });

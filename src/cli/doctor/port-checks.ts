@@ -32,8 +32,7 @@ export async function checkPorts(settings: Settings): Promise<DoctorVerdict[]> {
   const tried = await Promise.all(
     listenersOf(settings).map(async (one) => ({ ...one, code: await tryToListen(one.at) })),
   );
-  const isOurs =
-    tried.some(({ code }) => code === "EADDRINUSE") && (await isFairgateHere(settings));
+  const isOurs = tried.some(({ code }) => code === "EADDRINUSE") && (await isFairgateHere(settings));
   return tried
     .filter(({ at }) => at.port !== 0)
     .map(({ flag, at, code }) => {

@@ -5,7 +5,9 @@
  *   visits a second    λ = requests a second × (1 − reserve) ÷ r
  *   newUsersPerMinute  60 λ
  *   sessionDuration    s = the larger of 2 min and four times a page's time, in half minutes
- *   totalActiveUsers   λ × (visit + s)                      (Little 1961: who is in = who comes a second × how long)
+ *   a slot is taken    h = visit + (1 − share who say they leave) × s
+ *   on the site        L = λ h                    (Little 1961: who is in = who comes a second × how long)
+ *   totalActiveUsers   L + 2 √L                   (Halfin and Whitt 1981: room for chance, so that the rate is what limits)
  *   sold out after     tickets ÷ (60 λ × share who buy × tickets each)
  */
 const MINUTE_MS = 60_000;
@@ -13,14 +15,18 @@ const SESSION_MIN_MS = 2 * MINUTE_MS;
 const SESSION_STEP_MS = 30_000;
 /** Of pages that are read for a mean time, fewer than one in fifty takes four times as long. */
 const PAGE_TIMES = 4;
+/** Numbers that differ by chance from their mean are above it by two roots of it about once in forty times. */
+const ROOTS = 2;
 
 export interface SiteFacts {
   /** That the site bears. */
   readonly requestsPerSecond: number;
-  readonly pages: number;
   /** Of one page, that reach the site itself. */
   readonly requestsPerPage: number;
+  readonly pages: number;
   readonly visitMs: number;
+  /** The share of visitors who leave explicitly, or whom the site lets go: their slot is free at once. */
+  readonly leave: number;
   /** The share of what the site bears that is kept free. */
   readonly reserve: number;
   /** Null: nothing is sold out. */
@@ -35,25 +41,29 @@ export interface Sizing {
   readonly visitsPerSecond: number;
   readonly newUsersPerMinute: number;
   readonly sessionDurationMs: number;
+  readonly slotMs: number;
+  /** On average, while people wait. */
+  readonly onSite: number;
   readonly totalActiveUsers: number;
   /** Visitors who get in until everything is sold, and how long that takes; null where nothing is. */
   readonly soldOut: { readonly visitors: number; readonly afterMs: number } | null;
 }
 
-/** The limits for a site. Whole numbers, rounded so that the site never has more to bear. */
+/** The limits for a site. The rate is rounded down, so that the site never has more to bear. */
 export function sizingOf(facts: SiteFacts): Sizing {
-  const requestsPerVisit = facts.pages * facts.requestsPerPage;
+  const { pages, visitMs, tickets } = facts;
+  const requestsPerVisit = pages * facts.requestsPerPage;
   const visitsPerSecond = (facts.requestsPerSecond * (1 - facts.reserve)) / requestsPerVisit;
-  const newUsersPerMinute = Math.max(1, Math.floor(60 * visitsPerSecond));
-  const pageMs = facts.visitMs / facts.pages;
+  // Without the nudge, 0.8 × 100 ÷ 8 may be a hair below 10.
+  const newUsersPerMinute = Math.max(1, Math.floor(60 * visitsPerSecond + 1e-9));
   const sessionDurationMs =
-    Math.ceil(Math.max(SESSION_MIN_MS, PAGE_TIMES * pageMs) / SESSION_STEP_MS) * SESSION_STEP_MS;
-  const holdsSeconds = (facts.visitMs + sessionDurationMs) / 1_000;
-  const totalActiveUsers = Math.max(1, Math.ceil((newUsersPerMinute / 60) * holdsSeconds));
-  const visitors =
-    facts.tickets === null ? null : Math.ceil(facts.tickets / (facts.buyers * facts.ticketsEach));
+    Math.ceil(Math.max(SESSION_MIN_MS, (PAGE_TIMES * visitMs) / pages) / SESSION_STEP_MS) * SESSION_STEP_MS;
+  const slotMs = visitMs + (1 - facts.leave) * sessionDurationMs;
+  const onSite = (newUsersPerMinute / MINUTE_MS) * slotMs;
+  const visitors = tickets === null ? null : Math.ceil(tickets / (facts.buyers * facts.ticketsEach));
   return {
-    ...{ requestsPerVisit, visitsPerSecond, newUsersPerMinute, sessionDurationMs, totalActiveUsers },
+    ...{ requestsPerVisit, visitsPerSecond, newUsersPerMinute, sessionDurationMs, slotMs, onSite },
+    totalActiveUsers: Math.ceil(onSite + ROOTS * Math.sqrt(onSite)),
     soldOut:
       visitors === null
         ? null
