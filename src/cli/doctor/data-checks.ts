@@ -13,7 +13,9 @@ export function checkData(directory: string): DoctorVerdict[] {
   const verdict = about("data", directory);
   const found = nearest(directory);
   if (!statSync(found).isDirectory())
-    return [verdict.problem(`${found} is no directory.`, "Choose another with data.")];
+    return [
+      verdict.problem(`${found === directory ? "It" : found} is no directory.`, "Name another with --data."),
+    ];
   if (!isWritable(found)) {
     const todo = "Give the user whom Fairgate runs as the right to write there, or choose another directory.";
     return [verdict.problem(`${found} cannot be written by this user.`, todo)];
