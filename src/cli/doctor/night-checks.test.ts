@@ -155,6 +155,17 @@ test("what is in front is known by the address, the settings and the platform", 
   assert.match(certificate(until + DAY_MS), /^caution tls .*: The certificate expired on/);
 });
 
+test("kept secrets that are none, and an access log that cannot be written, are problems", async () => {
+  using folder = ownFolder({ "control-token": "short", secret: "x".repeat(32) });
+  const text = await found({ data: folder.path, accessLog: { to: `${folder.path}/no/access.log` } }, true);
+  assert.match(
+    text,
+    /problem data .*control-token: It holds no secret\.\nproblem access log .*: It cannot be written/,
+  );
+  assert.doesNotMatch(text, /\/secret: /);
+  assert.doesNotMatch(await found({ accessLog: { to: `${folder.path}/access.log` } }, true), /access log/);
+});
+
 test("check and run tell all that stops `run`: a file given as the data directory, every busy port", async () => {
   using folder = ownFolder({ kept: "" });
   const args = ["--origin", "http://127.0.0.1:1", "--total-active-users", "1"];

@@ -5,7 +5,7 @@ import type { DoctorVerdict, Level } from "./verdict.ts";
 const ORDER = [
   ...["connection", "password", "tls", "version", "kind", "loading", "sentinels", "cluster", "functions"],
   ...["replicas", "eviction", "memory", "persistence", "config", "clients", "latency", "timeout", "clock"],
-  ...["data", "disk", "process", "port", "origin", "tls", "proxy", "session", "claim"],
+  ...["data", "disk", "process", "access log", "port", "origin", "tls", "proxy", "session", "claim"],
 ];
 const GAP = "  ";
 const WIDTH_MIN = 60;
