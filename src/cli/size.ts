@@ -271,7 +271,13 @@ function soldText({ soldOut }: Sizing, wait: Wait | null): string[] {
 
 /** A paragraph in lines that fit a terminal. */
 function folded(text: string): string {
-  return text.replace(new RegExp(`(.{1,${LINE_COLUMNS}})(?: |$)`, "g"), "$1\n").trimEnd();
+  const lines: string[] = [""];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trimStart();
+    if (longer.length <= LINE_COLUMNS) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.join("\n");
 }
 
 function print(result: object): void {
