@@ -1,11 +1,8 @@
 /**
- * An honest wait. The door's recent speed, measured only while people were waiting, is blended with what the rules
- * promise before anything was measured, and the doubt about both becomes a range: a place near the front has a wide
- * one because single visitors matter, a place far back because the speed may change.
- *
- * `middle` is as likely too long as too short; between `low` and `high` lie four waits out of five.
+ * How fast the door is, and the shortest wait to reckon with, by which check-ins are paced. The recent speed, measured only
+ * while people were waiting, is blended with what the rules promise before anything was measured. By the doubt about both,
+ * nine waits out of ten are longer than the shortest one. The waits that visitors are told are forecast.ts's.
  */
-import type { WaitRange } from "./board.ts";
 import { type DoorRules, isHeld } from "./rules.ts";
 
 const BIN_MS = 5_000;
@@ -32,8 +29,8 @@ export interface Measured {
   readonly spentMs: readonly number[];
 }
 
-/** How fast the door lets people in: visitors a millisecond, and the relative doubt about that. */
-export interface Speed {
+/** What the rules alone let through: visitors a millisecond, and the relative doubt about that. */
+interface Promised {
   readonly perMs: number;
   readonly doubt: number;
 }
@@ -46,9 +43,9 @@ export class Pace {
   #admittedSum = 0;
   #spentSumMs = 0;
   #measuredDoubt: number | null = null;
-  /** The same for the waits themselves, by step of the line; good until the next turn, or for other rules. */
-  #waits: (WaitRange | undefined)[] = [];
-  #waitsFor: DoorRules | null = null;
+  /** The shortest waits by step of the line; good until the next turn, or for other rules. */
+  #lows: (number | undefined)[] = [];
+  #lowsFor: DoorRules | null = null;
 
   /** One turn of the door. Time without a line, or while held, says nothing about its speed and is left out. */
   observe(turn: { admitted: number; isLine: boolean; now: number }): void {
@@ -82,7 +79,7 @@ export class Pace {
   }
 
   #addUp(): void {
-    this.#waitsFor = null;
+    this.#lowsFor = null;
     this.#admittedSum = sum(this.#admitted);
     this.#spentSumMs = sum(this.#spentMs);
     this.#measuredDoubt = this.#spreadOfBins();
@@ -98,12 +95,9 @@ export class Pace {
     return (this.#admittedSum + (promised ?? 0) * weight) / (spent + weight);
   }
 
-  /**
-   * The wait of someone with `ahead` before them, in milliseconds; null while nothing can be said. Worked out in steps
-   * of about a hundredth of the line, which is far less than the doubt, and once for all who stand in one step.
-   */
-  wait(rules: DoorRules, ahead: number): WaitRange | null {
-    return isHeld(rules) ? null : this.#waitOnceOpen(rules, ahead);
+  /** The shortest wait of someone with `ahead` before them, in milliseconds; null while nothing can be said. */
+  waitLow(rules: DoorRules, ahead: number): number | null {
+    return isHeld(rules) ? null : this.#lowOnceOpen(rules, ahead);
   }
 
   /**
@@ -116,26 +110,28 @@ export class Pace {
     if (newUsersPerMinute === null && totalActiveUsers === null) return (ahead / pollBudgetPerSecond) * 1_000;
     const byRateMs = newUsersPerMinute === null ? 0 : (ahead / newUsersPerMinute) * 60_000;
     if (totalActiveUsers === null || ahead <= totalActiveUsers) return byRateMs;
-    const bySlotsMs = this.#waitOnceOpen(rules, ahead - totalActiveUsers - 1)?.low ?? 0;
+    const bySlotsMs = this.#lowOnceOpen(rules, ahead - totalActiveUsers - 1) ?? 0;
     return Math.max(byRateMs, bySlotsMs);
   }
 
-  #waitOnceOpen(rules: DoorRules, ahead: number): WaitRange | null {
-    if (this.#waitsFor !== rules) {
-      this.#waits = [];
-      this.#waitsFor = rules;
+  /** Worked out in steps of about a hundredth of the line, which is far less than the doubt, once for all in one step. */
+  #lowOnceOpen(rules: DoorRules, ahead: number): number | null {
+    if (this.#lowsFor !== rules) {
+      this.#lows = [];
+      this.#lowsFor = rules;
     }
     const shift = stepShift(ahead);
-    const index = (shift << STEP_BITS) + ((ahead + 1) >> shift);
-    const known = this.#waits[index];
-    if (known) return known;
-    const wait = waitAt(this.#speed(rules), ahead);
-    if (wait) this.#waits[index] = wait;
-    return wait;
-  }
-
-  #speed(rules: DoorRules): Speed {
-    return { perMs: this.perMs(rules), doubt: this.#doubt(rules) };
+    const step = (ahead + 1) >> shift;
+    const index = (shift << STEP_BITS) + step;
+    const known = this.#lows[index];
+    if (known !== undefined) return known;
+    const perMs = this.perMs(rules);
+    if (perMs <= 0) return null;
+    const turns = (step << shift) + ((1 << shift) >> 1);
+    const doubt = Math.min(Math.sqrt(this.#doubt(rules) ** 2 + 1 / turns), DOUBT_MAX);
+    const low = turns / perMs / Math.exp(TENTH_DEVIATIONS * doubt);
+    this.#lows[index] = low;
+    return low;
   }
 
   /** Relative doubt about the speed: the promise's at first, then what was measured, with less and less of the promise. */
@@ -156,25 +152,13 @@ export class Pace {
   }
 }
 
-/**
- * The wait of someone with `ahead` before them at a speed measured elsewhere, the same as `Pace.wait` tells it; null when
- * nobody is let in.
- */
-export function waitAt({ perMs, doubt }: Speed, ahead: number): WaitRange | null {
-  if (perMs <= 0) return null;
-  const shift = stepShift(ahead);
-  const step = (ahead + 1) >> shift;
-  const turns = (step << shift) + ((1 << shift) >> 1);
-  return spread(turns / perMs, Math.sqrt(doubt ** 2 + 1 / turns));
-}
-
 /** How wide the step of the line is in which `ahead` lies, as a power of two. */
 function stepShift(ahead: number): number {
   return Math.max(0, STEP_SHIFT_BASE - Math.clz32(ahead + 1));
 }
 
-/** What the rules alone let through: the set rate, or every slot once a session, whichever is less. */
-function promise(rules: DoorRules): Speed | null {
+/** The set rate, or every slot once a session, whichever is less. */
+function promise(rules: DoorRules): Promised | null {
   const { newUsersPerMinute, totalActiveUsers, sessionDurationMs } = rules;
   const byRate = newUsersPerMinute === null ? Number.POSITIVE_INFINITY : newUsersPerMinute / 60_000;
   const bySlots = totalActiveUsers === null ? Number.POSITIVE_INFINITY : totalActiveUsers / sessionDurationMs;
@@ -182,11 +166,6 @@ function promise(rules: DoorRules): Speed | null {
   return perMs === Number.POSITIVE_INFINITY
     ? null
     : { perMs, doubt: byRate <= bySlots ? RATE_DOUBT : SLOTS_DOUBT };
-}
-
-function spread(middle: number, doubt: number): WaitRange {
-  const factor = Math.exp(TENTH_DEVIATIONS * Math.min(doubt, DOUBT_MAX));
-  return { low: middle / factor, middle, high: middle * factor };
 }
 
 function sum(values: readonly number[]): number {

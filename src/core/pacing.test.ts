@@ -18,10 +18,14 @@ const RULES = { ...DEFAULT_RULES, newUsersPerMinute: 600 };
 const FASTER_MAX = 4;
 const ROUNDING_MS = 1;
 
+function pacedBy(pace: Pace, rules: DoorRules, ahead: number): Pick<WaitStanding, "waitMs" | "reachMs"> {
+  const low = pace.waitLow(rules, ahead);
+  return { waitMs: low === null ? null : { low }, reachMs: pace.reach(rules, ahead) };
+}
+
 /** Someone with `ahead` before them in a line of `waiting`, where nothing was measured yet. */
 function standingAt(rules: DoorRules, ahead: number, waiting: number): WaitStanding {
-  const pace = new Pace();
-  return { ...rules, waiting, waitMs: pace.wait(rules, ahead), reachMs: pace.reach(rules, ahead) };
+  return { ...rules, waiting, ...pacedBy(new Pace(), rules, ahead) };
 }
 
 const rooms = fc.record({
@@ -91,8 +95,7 @@ function costOf(rules: DoorRules, waiting: number): number {
     const standing = {
       ...rules,
       waiting,
-      waitMs: pace.wait(rules, ahead),
-      reachMs: pace.reach(rules, ahead),
+      ...pacedBy(pace, rules, ahead),
     };
     perSecond += ((next - ahead) * 1_000) / nextCheckIn(standing, 0.5);
   }

@@ -32,7 +32,7 @@ const DEADLINE_STEP_MS = 100;
 
 export interface WaitStanding {
   readonly waiting: number;
-  readonly waitMs: WaitRange | null;
+  readonly waitMs: Pick<WaitRange, "low"> | null;
   /** The shortest wait to reckon with, also while nobody can say how long it will be. */
   readonly reachMs: number;
   readonly pollBudgetPerSecond: number;

@@ -130,7 +130,7 @@ function tellWait(
 ): void {
   const [rules, asked] = [all[index]!, { rules: index + 1, ahead }];
   one.same("pace.per_ms", asked, pace.perMs(rules));
-  one.near("pace.wait_low", asked, pace.wait(rules, ahead)?.low ?? null);
+  one.near("pace.wait_low", asked, pace.waitLow(rules, ahead));
   one.near("pace.reach", asked, pace.reach(rules, ahead));
 }
 
@@ -223,7 +223,7 @@ test("the checks can see: an answer that is off by one is found", async () => {
   wrong.same("pacing.whole_tenth", { at: 1_001 }, wholeTenth(1_001) + 1);
   await assert.rejects(lua.judge([wrong]), /Lua says 1100/);
   const farOff = new Case({ ...DEFAULT_RULES, newUsersPerMinute: 60 });
-  const { low } = new Pace().wait({ ...DEFAULT_RULES, newUsersPerMinute: 60 }, 9)!;
+  const low = new Pace().waitLow({ ...DEFAULT_RULES, newUsersPerMinute: 60 }, 9)!;
   farOff.near("pace.wait_low", { rules: 1, ahead: 9 }, low * (1 + 3 * NEAR));
   await assert.rejects(lua.judge([farOff]), /is right/);
 });

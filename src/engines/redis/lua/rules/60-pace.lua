@@ -1,5 +1,5 @@
--- An honest wait, from the door's recent speed and what the rules promise. The same rule as core/eta.ts,
--- which says why.
+-- The door's speed and the shortest wait to reckon with, from what was measured lately and what the rules promise.
+-- The same rule as core/eta.ts, which says why.
 --
 -- `p` is { admitted, spent, last_at }: admissions, and the milliseconds they took, in bins of some seconds,
 -- oldest first. `s` is the same added up by `pace.sums`, once a turn: { admitted, spent, bins, doubt }.
