@@ -55,7 +55,7 @@ test("a block that would be skipped by mistake is an error", () => {
 
 test("a command that fails is noticed", async () => {
   await using reader = await Reader.sitDown();
-  await assert.rejects(reader.type("fairgate check"), /there is no room/);
+  await assert.rejects(reader.type("fairgate check"), /no settings file/);
   await assert.rejects(reader.type("something-else"));
   await assert.rejects(reader.type("fairgate run"), /ended without printing/);
 });
