@@ -47,6 +47,8 @@ export interface RoomRow {
   readonly ratePerMinute: number;
   readonly unfairness: number;
   readonly noShows: number;
+  /** Share of the waits told in the past hour that came true within the range told; null: none was compared. */
+  readonly toldWaitsInside: number | null;
   readonly usersMax: number | null;
   readonly perMinuteMax: number | null;
   readonly lanes: readonly LaneRow[];
@@ -105,6 +107,7 @@ function room(value: unknown): RoomRow {
     ratePerMinute: number(counts.ratePerMinute),
     unfairness: number(counts.unfairness),
     noShows: number(counts.noShows),
+    toldWaitsInside: counts.waitAccuracy == null ? null : number(fields(counts.waitAccuracy).inside),
     usersMax: limit(limits.totalActiveUsers),
     perMinuteMax: limit(limits.newUsersPerMinute),
     lanes: list(counts.lanes).map((lane) => {

@@ -27,6 +27,7 @@ const COUNTS = {
     ratePerMinute: 600,
     unfairness: 0.01,
     noShows: 0.02,
+    toldWaitsInside: null,
   },
   ...{ event: null, limits: { totalActiveUsers: 200, newUsersPerMinute: null }, lanes: [], totals: TOTALS },
   remarks: [{ at: 0, text: `the origin is slow${ESCAPES}` }],

@@ -63,6 +63,12 @@ export function originLines(origins: readonly OriginRow[]): string[] {
   });
 }
 
+function toldWords(inside: number | null): string {
+  return inside === null
+    ? "none to compare in the past hour"
+    : `${shareWords(inside)} came true in the past hour; 80% is right`;
+}
+
 /** One room, a line for each thing that is known of it. */
 export function roomText(room: RoomRow, message: string): string {
   const { totals } = room;
@@ -79,6 +85,7 @@ export function roomText(room: RoomRow, message: string): string {
     ],
     ["away", `${countText(room.lapsed)} places are kept for visitors who do not check in`],
     ["no-shows", `${shareWords(room.noShows)} of turns lately`],
+    ["told waits", toldWords(room.toldWaitsInside)],
     ["order", `${shareWords(1 - room.unfairness)} let in as they joined, lately`],
     ["message", message === "" ? "none" : message],
     [
