@@ -133,14 +133,19 @@ function marksOf(figures: RoomFigures, lane: number): Mark[] {
 
 /** Without the number of people ahead a page has no use for them, and they tell the line's length. */
 function waitsOf(figures: RoomFigures, lane: number): readonly WaitPoint[] | null {
-  const { rules } = figures;
-  return rules.show.wait && isAheadShown(rules) ? waitPoints(figures, lane) : null;
+  const { rules, waiting } = figures;
+  const isShown = rules.show.wait && isAheadShown(rules) && waiting > 0;
+  return isShown ? waitPoints(figures, lane, figures.waitingIn(lane)) : null;
 }
 
-/** The waits of a lane in seconds, by the same numbers of people ahead as the marks; null while nobody can say. */
-export function waitPoints(figures: RoomFigures, lane: number): readonly WaitPoint[] | null {
-  const { rules, waiting } = figures;
-  const curve = waiting > 0 ? figures.waitCurve(lane) : null;
+/** The waits of a lane to `last` in seconds, by the same numbers of people ahead as the marks; null while nobody can say. */
+export function waitPoints(
+  figures: RoomFigures,
+  lane: number,
+  last = Number.POSITIVE_INFINITY,
+): readonly WaitPoint[] | null {
+  const { rules } = figures;
+  const curve = figures.waitCurve(lane);
   if (!curve) return null;
   const waitingIn = (other: number) => figures.waitingIn(other);
   const points: WaitPoint[] = [];
@@ -149,7 +154,7 @@ export function waitPoints(figures: RoomFigures, lane: number): readonly WaitPoi
     if (rank < next && index < curve.points.length - 1) continue;
     const ahead = expectedAhead(rules, waitingIn, { lane, ahead: rank });
     points.push([ahead, seconds(low), seconds(middle), seconds(high)]);
-    if (rank >= figures.waitingIn(lane)) break;
+    if (rank >= last) break;
     next = Math.max(rank + 1, rank * WAITS_APART);
   }
   return points;

@@ -8,7 +8,7 @@
 import { Adjuster } from "../../core/adjuster.ts";
 import type { Board, WaitPoint } from "../../core/board.ts";
 import type { Admission, DoorReason, Load, Remark } from "../../core/engine.ts";
-import { boardOf, isAheadShown, type RoomFigures, stateOf, waitPoints } from "../../core/room-view.ts";
+import { boardOf, type RoomFigures, stateOf, waitPoints } from "../../core/room-view.ts";
 import { EVERYBODY, type RoomRules } from "../../core/rules.ts";
 import { type Phase, phaseAt } from "../../core/schedule.ts";
 import type { World } from "../../core/world.ts";
@@ -27,7 +27,7 @@ const TURNS_WAITING_MAX = 1;
 
 /** A board as gateways show it to each other. */
 export interface ShownBoard extends Board {
-  /** The waits of each lane, where those are shown and not how many are ahead: the public board has no use for them. */
+  /** For answers: the waits of each lane, where those are shown, also of those who may come behind its end. */
   readonly laneWaits?: Readonly<Record<number, readonly WaitPoint[]>>;
 }
 
@@ -260,7 +260,7 @@ function hasPlaces({ rules, event, isPrequeue }: Phase): boolean {
 
 function laneWaits(figures: RoomFigures): Pick<ShownBoard, "laneWaits"> {
   const { rules } = figures;
-  if (!rules.show.wait || isAheadShown(rules)) return {};
+  if (!rules.show.wait) return {};
   const numbers = [EVERYBODY, ...rules.lanes.named.map(({ number }) => number)];
   const known = numbers.flatMap((lane) => {
     const points = waitPoints(figures, lane);

@@ -24,23 +24,26 @@ export class LeaseWaits {
   readonly #calls: RoomCalls;
   #followed: readonly SeenVisit[] = [];
   #lookedAt: number | null = null;
+  #wasEmpty = true;
   #keptAt = 0;
 
   constructor(calls: RoomCalls) {
     this.#calls = calls;
   }
 
-  /** Looks at the room if it is time to. */
+  /** Looks at the room if it is time to, or if a line has formed. */
   async look(figures: MarkedFigures): Promise<void> {
-    const { now } = figures;
+    const { now, waiting } = figures;
     const lookedAt = this.#lookedAt;
-    if (lookedAt !== null && now >= lookedAt && now - lookedAt < LOOK_MS) return;
+    const hasFormed = waiting > 0 && this.#wasEmpty;
+    if (lookedAt !== null && !hasFormed && now >= lookedAt && now - lookedAt < LOOK_MS) return;
     const learned = await this.#sample(lookedAt === null);
     if (lookedAt === null) {
       this.#keptAt = now;
       if (learned !== "") this.waits.restore(JSON.parse(learned) as WaitsMemo);
     }
     this.#lookedAt = now;
+    this.#wasEmpty = waiting === 0;
     // What other rooms of a budget leave to this one is for Redis to know.
     const budgetFree = Number.POSITIVE_INFINITY;
     this.waits.observe({ ...figures, budgetFree, visits: () => this.#followed });

@@ -157,13 +157,11 @@ export class AnswerReader {
     };
   }
 
-  /** As the board tells it; null also until one has come. */
+  /** As the board tells it; null also until one with waits has come. */
   #wait(rules: DoorRules, ticketLane: number, ahead: number): WaitRange | null {
-    const board = this.#board();
-    if (!rules.show.wait || !board) return null;
-    const lane = laneOf(rules.lanes, ticketLane);
-    const points = board.laneWaits?.[lane] ?? (board.lanes?.[lane] ?? board).waits;
-    const wait = points && waitOn({ points }, ahead);
+    if (!rules.show.wait) return null;
+    const points = this.#board()?.laneWaits?.[laneOf(rules.lanes, ticketLane)];
+    const wait = points ? waitOn({ points }, ahead) : null;
     return wait && { low: msOf(wait.low), middle: msOf(wait.middle), high: msOf(wait.high) };
   }
 

@@ -181,6 +181,21 @@ test("what was learned of visits that end early is known to the next holder of t
   await two.close();
 });
 
+test("by a board of an older version, without waits, nobody is told one", async () => {
+  const rules = { totalActiveUsers: 1 };
+  const { world, engines, key } = await openGateways("older", 1, rules);
+  const board = await engines[0]!.board(ROOM);
+  const older = { ...board, waits: undefined, version: board.version + 1_000 };
+  await link.command(key, ["SET", `${key}:board`, JSON.stringify(older)]);
+  const parts = { link, world, prefix: "older", replicas: 0, timeoutMs: TIMEOUT_MS, time: "handed" } as const;
+  const later = new RedisEngine(parts);
+  await later.configure(ROOM, { ...DEFAULT_RULES, ...rules });
+  await later.join(ROOM);
+  const answer = await later.join(ROOM);
+  assert.equal(answer.kind === "waiting" && answer.waitMs, null);
+  for (const engine of [later, engines[0]!]) await engine.close();
+});
+
 test("a visit that is followed and that a scan does not find is not taken for one that is over", async () => {
   const VISITS = 4_000;
   const FOLLOWED = 500;
