@@ -134,3 +134,16 @@ test("a site that changes is followed", () => {
   site.pass(90 * MINUTE_MS);
   assertNear(site.stays.meanHoldMs(), MINUTE_MS, 0.25);
 });
+
+test("an old visit that is silent when it is first seen says little, and never makes a length that is no number", () => {
+  const rules = { ...RULES, sessionDurationMs: 10_000 };
+  for (let age = 10_000; age <= 20 * MINUTE_MS; age += 2_345)
+    for (let silentMs = 0; silentMs <= 10_000; silentMs += 1_000) {
+      const stays = new Stays();
+      const expiresAt = NOW - silentMs + rules.sessionDurationMs;
+      stays.look([], rules, NOW - age);
+      stays.look([{ id: "a", admittedAt: NOW - age, expiresAt }], rules, NOW);
+      const holdMs = stays.meanHoldMs();
+      assert.ok(holdMs > 0 && Number.isFinite(holdMs), `${holdMs} at ${age}, silent for ${silentMs}`);
+    }
+});

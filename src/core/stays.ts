@@ -370,7 +370,9 @@ export class Stays {
   /** The chance of an end in each step of age: as counted there, and where little was counted, as at all ages together. */
   #chances(ends: Float64Array, atRisk: Float64Array, guess: typeof STOP_GUESS): Float64Array {
     let timeMs = guess.ends * guess.sessions * this.#session;
-    for (let step = 0; step < AGE_STEPS; step++) timeMs += (atRisk[step]! - ends[step]! / 2) * lengthOf(step);
+    // A visit that was not followed from its start may end in a step in which it hardly counts as having been at risk.
+    for (let step = 0; step < AGE_STEPS; step++)
+      timeMs += Math.max(0, atRisk[step]! - ends[step]! / 2) * lengthOf(step);
     const rate = (sum(ends) + guess.ends) / timeMs;
     return ends.map((count, step) => {
       const pooled = 1 - Math.exp(-rate * lengthOf(step));
