@@ -5,6 +5,9 @@ import { openStage, type Stage } from "../../testing/gateway/stage.ts";
 import { assertWaitingPage, JSON_CLIENT, type Visitor } from "../../testing/gateway/visitor.ts";
 import { proves } from "../../testing/requirements/proves.ts";
 
+/** Ten seconds apart: by then somebody has lapsed who was told to stay away for the longest time, 72 seconds. */
+const AWAY_LOOKS = 8;
+
 async function waitingVisitors(stage: Stage, count: number): Promise<Visitor[]> {
   const visitors: Visitor[] = [];
   for (let i = 0; i < count; i++) {
@@ -71,7 +74,7 @@ test(proves(["ce8"], "someone who was away comes back to the same place"), async
   const stage = await openStage(t, { room: { lapseAfter: "5s", sessionDuration: "10m" } });
   const occupant = await stage.occupant();
   const [first, second] = (await waitingVisitors(stage, 2)) as [Visitor, Visitor];
-  for (let i = 0; i < 6; i++) {
+  for (let i = 0; i < AWAY_LOOKS; i++) {
     stage.world.pass(10_000);
     assert.equal((await second.call("check-in")).status, "waiting");
   }
@@ -87,7 +90,7 @@ test("nobody waits for a closed tab at the head of the line", async (t) => {
   const stage = await openStage(t, { room: { lapseAfter: "5s" } });
   const occupant = await stage.occupant();
   const [, second] = (await waitingVisitors(stage, 2)) as [Visitor, Visitor];
-  for (let i = 0; i < 6; i++) {
+  for (let i = 0; i < AWAY_LOOKS; i++) {
     stage.world.pass(10_000);
     await second.call("check-in");
   }
