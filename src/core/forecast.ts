@@ -33,16 +33,16 @@ const UNPROVEN_DOUBT = 0.15;
 /** What nobody has lived yet may be much longer or shorter. */
 const UNSEEN_DOUBT = 0.8;
 /** A pace set by visits that end is never known better than this. */
-const PACE_DOUBT = 0.025;
+const PACE_DOUBT = 0.0235;
 /** Half a turn, and half a percent of all, are always in doubt. */
 const COUNT_DOUBT = 0.5;
 const COUNT_DOUBT_SHARE = 0.005;
 /** A door turns, and a page hears of it, this late. */
-const LATE_MS = 700;
+const LATE_MS = 500;
 /** The standard deviation of an instant that may be anywhere in its step, in steps. */
 const STEP_DEVIATION = 0.29;
 /** No wait is known better than to this share of it: what is set as a rate is kept, what hangs on visits less so. */
-const RATE_DOUBT = 0.0006;
+const RATE_DOUBT = 0.0004;
 /** Of those expected to lapse ahead, or to join ahead, so many may be more or fewer. */
 const LINE_DOUBT = 1;
 /** A range wider than this is no help. */
