@@ -28,6 +28,8 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
   const size = wholeNumber("--crowd", options.crowd, 1_000);
   const shop = await openShop();
   const data = mkdtempSync(join(tmpdir(), "fairgate-demo-"));
+  // However it ends, also when it could not start or a second Ctrl-C cuts the end short.
+  process.on("exit", () => rmSync(data, { recursive: true, force: true }));
   const world = nodeWorld({ level: "error" });
   const { running, token } = await serveOnFreePort(port, { shop: shop.address, data, world });
   const address = `http://127.0.0.1:${running.address.port}`;
@@ -49,7 +51,6 @@ export async function demo(options: { port: string; crowd: string }): Promise<vo
     crowd.close();
     await running.close();
     await shop.close();
-    rmSync(data, { recursive: true, force: true });
     process.stdout.write("The demo has stopped; nothing is left running.\n");
     process.exit(0);
   };
