@@ -22,7 +22,8 @@ export async function startDemo(args: readonly string[]): Promise<Demo> {
       shop: find(/The shop itself +(http:\S+)/),
       control: find(/Control +(http:\S+)/),
       token: find(/Authorization: Bearer (\S+)/),
-      [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+      // As a person stops it: killed at once it would leave its data in the temporary folder.
+      [Symbol.asyncDispose]: async () => void (await child.end("SIGINT")),
     };
   } catch (cause) {
     await child[Symbol.asyncDispose]();
