@@ -64,16 +64,24 @@ export async function ask(where: HttpServer | string, asking: HttpAsking = {}): 
   return readAnswer(await begin(where, asking));
 }
 
-/** The same, for callers who read the body as it comes. */
+/**
+ * The same, for callers who read the body as it comes. A request without a body that meets a kept connection just as the server
+ * closes it is sent again on another one.
+ */
 export function begin(where: HttpServer | string, asking: HttpAsking = {}): Promise<IncomingMessage> {
   const { body, patienceMs, ...options } = asking;
   const { host, port, tls, path } = typeof where === "string" ? serverAt(where) : where;
   return new Promise((resolve, reject) => {
+    const fail = (problem: NodeJS.ErrnoException) => {
+      const wasClosed = request.reusedSocket && problem.code === "ECONNRESET";
+      if (wasClosed && body === undefined) resolve(begin(where, asking));
+      else reject(problem);
+    };
     const all = { agent: false, path, ...options, host, port };
     const request = tls ? https.request({ ...all, ...tls }) : http.request(all);
     if (patienceMs !== undefined)
       request.setTimeout(patienceMs, () => request.destroy(new Error(`silent for ${patienceMs} ms`)));
-    request.on("error", reject).on("response", resolve).end(body);
+    request.on("error", fail).on("response", resolve).end(body);
   });
 }
 

@@ -70,8 +70,8 @@ export function sendCrowd(
       await sleep(STAY_MIN_MS + Math.random() * STAY_SPREAD_MS);
       if (Math.random() >= VANISHES) await visitor.post("leave");
     } catch (cause) {
-      // Closing cuts visits short; anything else is a defect of the demo and should be seen.
-      if (!life.signal.aborted) console.error("a simulated visitor failed:", cause);
+      // Closing cuts visits short; anything else is a defect of the demo and should be seen, but not written over the screen.
+      if (!life.signal.aborted) tell(`visitor ${number} failed: ${(cause as Error).message}`);
     }
   }
 

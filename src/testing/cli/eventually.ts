@@ -8,9 +8,9 @@ export const ASK_EVERY_MS = 40;
 /** Only reached when something is broken: what takes a second alone may take half a minute on a busy machine. */
 export const GIVE_UP_MS = 180_000;
 
-/** The first answer of `ask` that is not undefined or false. Fails, naming `what`, when none comes. */
+/** The first answer of `ask` that is not undefined or false. Fails, naming `what` as it is then, when none comes. */
 export async function eventually<T>(
-  what: string,
+  what: string | (() => string),
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   giveUpMs = GIVE_UP_MS,
 ): Promise<T> {
@@ -18,7 +18,7 @@ export async function eventually<T>(
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > endAt) throw new Error(`in vain: ${what}`);
+    if (Date.now() > endAt) throw new Error(`in vain: ${typeof what === "string" ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
   }
 }

@@ -71,14 +71,13 @@ export class Screen {
   /** Waits until the screen matches, and gives what is on it. */
   async shows(pattern: RegExp): Promise<string> {
     return eventually(
-      `the screen shows ${pattern}:\n${this.text()}`,
+      () => `the screen shows ${pattern}:\n${this.text()}`,
       () => {
         const text = this.text();
         if (!pattern.test(text) && this.#isOver)
           throw new Error(`ended without showing ${pattern}:\n${text}`);
         return pattern.test(text) && text;
       },
-      30_000,
     );
   }
 
