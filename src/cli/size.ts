@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 const NUMBER_MAX = 10_000_000;
 const CROWD_MAX = 2_000_000;
 const LABEL_COLUMNS = 19;
-const LINE_COLUMNS = 100;
+const LINE_COLUMNS = 80;
 
 /** What every flag is when it is left out; those that have none stand for nothing. */
 const ASSUMED = {

@@ -14,8 +14,10 @@ import {
   renameSync,
   rmSync,
   type Stats,
+  statSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 
 const PRIVATE_FILE = 0o600;
 const OTHERS = 0o077;
@@ -28,7 +30,7 @@ export interface PrivateText {
   readonly text: string;
   /** True when others than its owner may use the file, or might have until now. */
   readonly isOpen: boolean;
-  /** False when the file belongs to another user. */
+  /** False when the file belongs to another user. To root, what belongs to the owner of its directory is as good as own. */
   readonly isOwn: boolean;
 }
 
@@ -72,11 +74,16 @@ function withFile<T>(file: string, use: (descriptor: number, found: PrivateText)
     if (!stats.isFile()) throw new Error(`${file} is no plain file; put one in its place, or delete it`);
     if (stats.size > BYTES_MAX) throw new Error(`${file} is too large for what it should hold`);
     const text = readFileSync(descriptor, "utf8").trim();
-    const isOwn = stats.uid === (process.geteuid?.() ?? stats.uid);
-    return use(descriptor, { text, isOpen: isOpenToOthers(stats), isOwn });
+    return use(descriptor, { text, isOpen: isOpenToOthers(stats), isOwn: isOwn(file, stats) });
   } finally {
     closeSync(descriptor);
   }
+}
+
+function isOwn(file: string, { uid }: Stats): boolean {
+  // Windows has no such owners.
+  const own = process.geteuid?.() ?? uid;
+  return uid === own || (own === 0 && uid === statSync(dirname(file)).uid);
 }
 
 /** Null: it is not there. A pipe is opened without waiting for who writes to it. */
