@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -66,5 +67,9 @@ describe("small files for their owner alone", { skip: IS_WINDOWS }, () => {
     assert.equal(readPrivate(path("foreign"))?.isOwn, false);
     assert.throws(() => keepPrivate(path("foreign"), () => "ours"), /belongs to another user/);
     assert.equal(rights("foreign"), 0o644);
+    mkdirSync(path("theirs"));
+    writeFileSync(path("theirs/secret"), "their secret");
+    for (const name of ["theirs", "theirs/secret"]) chownSync(path(name), 65_534, 65_534);
+    assert.equal(keepPrivate(path("theirs/secret"), () => "ours").text, "their secret");
   });
 });
