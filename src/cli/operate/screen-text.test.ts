@@ -48,6 +48,8 @@ test("an overview fits 80 columns, and no escape of a name, an origin or a remar
   assert.match(text, /1,204 +200 of 200 +600, no limit +2 to 7 min\n/);
   assert.match(text, /a newcomer waits 2 to 7 min\n.*at most 200\n {2}let in +no limit; now 600 a minute\n/s);
   assert.match(text, /DOWN: nobody can connect/);
+  const paused = { ...overview.rooms[0]!, state: "paused" };
+  assert.match(roomText(paused, ""), /let in +no limit\n/, "nobody is let in now");
   assert.doesNotMatch(text, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
   for (const line of overviewText(overview, "").split("\n")) assert.ok(columnsOf(line) <= 80, line);
 });

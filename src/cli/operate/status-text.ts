@@ -36,7 +36,7 @@ function row(room: RoomRow): string {
   const name = room.event === null ? room.name : `${room.name} (${room.event})`;
   const onSite = ofLimit(room.onSite + room.turns, room.usersMax);
   // Without a line nobody knows how fast it would move.
-  const rate = room.waiting > 0 ? ofLimit(room.ratePerMinute, room.perMinuteMax) : limitOf(room.perMinuteMax);
+  const rate = isMoving(room) ? ofLimit(room.ratePerMinute, room.perMinuteMax) : limitOf(room.perMinuteMax);
   return cells([name, room.state, countText(room.waiting), onSite, rate, `  ${waitWords(room)}`]);
 }
 
@@ -81,6 +81,11 @@ export function originLines(origins: readonly OriginRow[]): string[] {
   });
 }
 
+/** True while people are let in from the line. */
+function isMoving({ state, waiting }: RoomRow): boolean {
+  return waiting > 0 && state === "queueing";
+}
+
 function mostWords(limit: number | null): string {
   return limit === null ? NO_LIMIT : `at most ${countText(limit)}`;
 }
@@ -103,7 +108,7 @@ export function roomText(room: RoomRow, message: string): string {
     ],
     [
       "let in",
-      `${mostWords(room.perMinuteMax)}${room.perMinuteMax === null ? "" : " a minute"}${room.waiting > 0 ? `; now ${countText(room.ratePerMinute)} a minute` : ""}`,
+      `${mostWords(room.perMinuteMax)}${room.perMinuteMax === null ? "" : " a minute"}${isMoving(room) ? `; now ${countText(room.ratePerMinute)} a minute` : ""}`,
     ],
     ["away", `${countText(room.lapsed)} places are kept for visitors who do not check in`],
     ["no-shows", `${shareWords(room.noShows)} of turns lately`],
