@@ -37,13 +37,30 @@ test("a flood of ten seconds is eleven lines, and every one of it is counted", (
     for (let n = 0; n < 50; n++) log.add(line(`${tick}-${n}`));
     world.pass(100);
   }
-  world.pass(1_000);
+  world.pass(10_000);
   assert.ok(world.logged.length <= 11, `${world.logged.length} lines`);
   const counted = world.logged.reduce(
     (sum, { fields }) => sum + ((fields as { count?: number }).count ?? 1),
     0,
   );
   assert.equal(counted, 5_000);
+});
+
+test("what goes on for an hour is told every ten seconds; after a silence it is told at once, and each second", () => {
+  const world = handWorld();
+  const log = new PacedLog(world);
+  const flood = (seconds: number) => {
+    for (let n = 0; n < seconds; n++) {
+      log.add(line(`x-${n}`));
+      world.pass(1_000);
+    }
+  };
+  flood(3_600);
+  assert.ok(world.logged.length <= 370, `${world.logged.length} lines`);
+  world.pass(30_000);
+  const before = world.logged.length;
+  flood(5);
+  assert.equal(world.logged.length, before + 5);
 });
 
 test("lines about different things do not hold each other back, and memory is bounded", () => {

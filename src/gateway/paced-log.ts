@@ -1,6 +1,6 @@
 /**
  * Log lines that outsiders can cause at any rate, such as those about requests that the origin does not answer: the first at
- * once, then at most one a second of each kind, with their number. The ids that visitors were shown rise, so an id that is in no
+ * once, then at most one a second of each kind, and after ten in a row one every ten seconds, with their number. The ids that visitors were shown rise, so an id that is in no
  * line lies between the `id` and the `lastId` of one.
  */
 import { LOG_EVERY_MS, LogPace } from "../core/log-pace.ts";
