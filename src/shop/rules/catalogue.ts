@@ -34,8 +34,8 @@ export interface Product {
   /** Sold in these rooms only (mc1); null: in every room of the shop. */
   readonly rooms: readonly string[] | null;
   readonly parts: readonly Part[];
-  readonly options: readonly Option[];
-  readonly choices: readonly Choice[];
+  readonly options: readonly OptionalPart[];
+  readonly choices: readonly ChoiceSet[];
   /** Most units for each customer (cs4); null: no limit. */
   readonly limitPerCustomer: number | null;
   /** No hold before or after; null: always. Before its sale a product is not shown when `isHiddenBefore`. */
@@ -62,16 +62,16 @@ export interface Part {
 }
 
 /** May be added (sp4). */
-export interface Option {
+export interface OptionalPart {
   readonly product: string;
   /** Most units for each unit of the parent (sp7). */
   readonly max: number;
 }
 
 /** A set of sub-products from which some are chosen: at least `min` (sp5) and at most `max` (sp6) for each unit of the parent. */
-export interface Choice {
+export interface ChoiceSet {
   readonly name: string;
-  readonly from: readonly Option[];
+  readonly from: readonly OptionalPart[];
   readonly min: number;
   readonly max: number;
 }

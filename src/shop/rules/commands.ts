@@ -14,7 +14,7 @@ export interface Shopper {
   readonly admittedAt: number;
 }
 
-export type Phase = "browsing" | "done" | "paying" | "departed";
+export type BasketPhase = "browsing" | "done" | "paying" | "departed";
 
 /** A wish: a product and what is chosen with it, whole. */
 export interface Wish {
@@ -25,8 +25,13 @@ export interface Wish {
   readonly chosen: readonly Wish[];
 }
 
-export type Refusal =
-  | { readonly kind: "refused"; readonly code: "insufficientStock"; readonly product: string; readonly left: number }
+export type ShopRefusal =
+  | {
+      readonly kind: "refused";
+      readonly code: "insufficientStock";
+      readonly product: string;
+      readonly left: number;
+    }
   | { readonly kind: "refused"; readonly code: "soldOut"; readonly product: string }
   | {
       readonly kind: "refused";
@@ -39,12 +44,17 @@ export type Refusal =
   /** The basket's phase has ended, or it is not there any more. */
   | { readonly kind: "refused"; readonly code: "expired" | "frozen" | "noBasket" }
   /** Not offered: unknown, hidden, in another room, before or after its sale; or the wish does not fit the product. */
-  | { readonly kind: "refused"; readonly code: "notOffered" | "notOpen" | "invalid"; readonly product: string | null; readonly reason: string }
+  | {
+      readonly kind: "refused";
+      readonly code: "notOffered" | "notOpen" | "invalid";
+      readonly product: string | null;
+      readonly reason: string;
+    }
   | { readonly kind: "refused"; readonly code: "attemptsUsed" | "wrongPhase" };
 
 /** A basket as its owner sees it. */
 export interface BasketView {
-  readonly phase: Phase;
+  readonly phase: BasketPhase;
   /** When the phase ends by itself; null: it stands still, or never. */
   readonly expiresAt: number | null;
   readonly holds: readonly HoldView[];
@@ -83,7 +93,7 @@ export interface ProductView {
 }
 
 /** Units of a product by where they are. */
-export interface Counts {
+export interface UnitCounts {
   readonly reserved: number;
   readonly pending: number;
   readonly sold: number;
@@ -99,9 +109,12 @@ export interface PaymentEvent {
 }
 
 /** What the provider is to do with the money. */
-export type PaymentReply = { readonly kind: "reply"; readonly action: "none" | "capture" | "void" | "refund" };
+export type PaymentReply = {
+  readonly kind: "reply";
+  readonly action: "none" | "capture" | "void" | "refund";
+};
 
-export interface Order {
+export interface ShopOrder {
   readonly id: string;
   readonly visitor: string;
   readonly customer: string;
@@ -110,11 +123,11 @@ export interface Order {
   readonly total: number;
   readonly currency: string;
   readonly attempt: string;
-  readonly tickets: readonly Ticket[];
+  readonly tickets: readonly SoldTicket[];
 }
 
 /** One hold that was sold. */
-export interface Ticket {
+export interface SoldTicket {
   readonly id: string;
   readonly product: string;
   /** What opens the door on the day: 128 random bits, handed in by the caller. */
