@@ -9,7 +9,7 @@ import { lookup, resolveSrv } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import { EVERY_ADDRESS } from "../config/cluster-check.ts";
+import { EVERY_ADDRESS, isLoopback } from "../config/cluster-check.ts";
 import type { JoinPlace } from "../config/cluster-schema.ts";
 import { type ClusterSettings, formatJoinPlace } from "../config/cluster-settings.ts";
 import { formatHostPort } from "../config/kinds.ts";
@@ -151,8 +151,4 @@ function partsOf(address: string): { host: string; port: number } {
   const colon = address.lastIndexOf(":");
   const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
   return { host, port: Number(address.slice(colon + 1)) };
-}
-
-function isLoopback(address: string): boolean {
-  return address === "::1" || address.startsWith("127.");
 }

@@ -9,7 +9,7 @@ import type { Finding, Path } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import { chooseSecret, type SecretSources } from "./secrets.ts";
 
-export const CLUSTER_SECRET_VARIABLE = "FAIRGATE_CLUSTER_SECRET";
+const CLUSTER_SECRET_VARIABLE = "FAIRGATE_CLUSTER_SECRET";
 const TLS_PATH: Path = ["cluster", "tls"];
 
 export interface ClusterSettings {

@@ -196,7 +196,7 @@ export const FLAGS: readonly FlagDefinition[] = [
 ];
 
 /** The room that flags make when there is no other. */
-export const FLAG_ROOM = "main";
+const FLAG_ROOM = "main";
 
 export interface FlagAnswer {
   readonly value: Record<string, unknown>;

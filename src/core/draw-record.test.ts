@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
+import { recordText } from "../testing/record-text.ts";
 import { type DrawRecord, drawOrder, seedHash } from "./draw.ts";
 import { DrawPool } from "./draw-pool.ts";
-import { checkRecord, RECORD_SIZE_MAX, readRecord, recordParts, recordText } from "./draw-record.ts";
+import { checkRecord, RECORD_SIZE_MAX, readRecord, recordParts } from "./draw-record.ts";
 import { toHex } from "./hex.ts";
 
 const SEED = "00112233445566778899aabbccddeeff".repeat(2);

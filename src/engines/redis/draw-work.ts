@@ -52,7 +52,7 @@ export async function drawLots(
 }
 
 /** How many gathered so far, by the length of the text. */
-export async function gatheredCount(calls: RoomCalls, pool: number): Promise<number> {
+async function gatheredCount(calls: RoomCalls, pool: number): Promise<number> {
   return Number(await calls.command("STRLEN", poolKey(calls, String(pool)))) / GATHERED_LENGTH;
 }
 

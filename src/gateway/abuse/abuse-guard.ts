@@ -24,7 +24,7 @@ import { UsedSlips } from "./used-slips.ts";
 import { isSolved } from "./work.ts";
 
 /** How old a slip must be to give a place, where the second contact is asked for. */
-export const ENTRY_DELAY_MS = 1_000;
+const ENTRY_DELAY_MS = 1_000;
 /** How long after a slip was used the answer that carries its place may still be on the way. */
 const ON_ITS_WAY_MS = 5_000;
 /** A slip may ask for this many bits less than one given now. */

@@ -32,9 +32,9 @@ export const DECISIONS = [
 export type Decision = (typeof DECISIONS)[number];
 
 /** The most characters of each field, with what is escaped written out. */
-export const METHOD_CHARACTERS_MAX = 32;
+const METHOD_CHARACTERS_MAX = 32;
 export const PATH_CHARACTERS_MAX = 2_048;
-export const REFERER_CHARACTERS_MAX = 1_024;
+const REFERER_CHARACTERS_MAX = 1_024;
 export const USER_AGENT_CHARACTERS_MAX = 512;
 export const HOST_CHARACTERS_MAX = 255;
 

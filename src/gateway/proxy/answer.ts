@@ -14,7 +14,7 @@ import { rawHeader } from "./raw-header.ts";
 
 /** How long, and for how many bytes, the rest of an unwanted body is read before the connection is closed. */
 export const LINGER_MAX_MS = 2_000;
-export const LINGER_BYTES_MAX = 1_048_576;
+const LINGER_BYTES_MAX = 1_048_576;
 
 const EMPTY = Buffer.alloc(0);
 

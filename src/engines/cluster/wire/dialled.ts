@@ -12,7 +12,7 @@ import { dial, dialProblem, type PeerTls, writeFrame } from "./sockets.ts";
 /** The longest that a handshake may take. */
 export const HANDSHAKE_MS = 3_000;
 /** The longest that sent messages may go without a receipt. */
-export const UNHEARD_MS = 5_000;
+const UNHEARD_MS = 5_000;
 
 export interface DialledOptions {
   readonly place: PeerPlace;

@@ -18,7 +18,7 @@ import { NOT_LISTENING, type PeerTls } from "./sockets.ts";
 const REST_MS = 50;
 const REST_MS_MAX = 2_000;
 /** A peer without messages for this long is dropped. */
-export const PEER_IDLE_MS = 60_000;
+const PEER_IDLE_MS = 60_000;
 const MESSAGES_MAX = 1_000;
 /** The largest message or batch: it always fits the queue, and a frame. */
 const BODY_BYTES_MAX = QUEUE_BYTES_MAX / 2;

@@ -26,7 +26,7 @@ import { listenAt, type PeerTls, type SocketServer } from "./sockets.ts";
 import { Strangers, type UnknownCaller } from "./strangers.ts";
 
 /** The most peers to send to, and the most to receive from. */
-export const PEERS_MAX = 256;
+const PEERS_MAX = 256;
 const SWEEP_EVERY_MS = 250;
 const SHOWN_CHARACTERS_MAX = 100;
 const CLOSE_MS = 1_000;
