@@ -47,7 +47,7 @@ test("nodes come in the order of the tree, each with the one above it and what i
   );
 });
 
-test("the root is whoever counted last, and before that only the way to it is known", () => {
+test("the root is the node that counted last; before that only the direction towards it is known", () => {
   const at = (slot: number, root: number | null, pointer: number | null) => {
     const known = report(statusOf({ slot, isRoot: pointer === null, root, pointer }));
     return [known.root, known.towardsRoot];

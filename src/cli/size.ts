@@ -1,6 +1,7 @@
 /**
- * `fairgate size`: from what is known of a site to the two limits and the session length, with each formula, and the wait that
- * a crowd would have with them, played by the simulator. The formulas are in sizing.ts. What is not given is assumed, and said.
+ * `fairgate size`: works out the two limits and the session length from figures about a site, shows each formula, and simulates
+ * the wait that a crowd would have with them. The formulas are in sizing.ts. Figures that are left out are assumed, and the
+ * output says so.
  *
  * Exit codes: 0 done; 2 a flag is not right.
  */
@@ -24,7 +25,7 @@ const CROWD_MAX = 2_000_000;
 const LABEL_COLUMNS = 19;
 const LINE_COLUMNS = 100;
 
-/** What every flag is when it is left out; those that have none stand for nothing. */
+/** The value of every flag that is left out. */
 const ASSUMED = {
   requestsPerSecond: "100",
   requestsPerPage: "1",
@@ -243,7 +244,7 @@ function stepsOf(facts: SiteFacts, sizing: Sizing): (readonly [label: string, te
 }
 
 function soldWords({ visitors, afterMs }: NonNullable<Sizing["soldOut"]>, facts: SiteFacts): string {
-  const buyers = facts.buyers === 1 ? "" : `, ${shareWords(facts.buyers)} of whom buy`;
+  const buyers = facts.buyers === 1 ? "" : ` (${shareWords(facts.buyers)} of them buy)`;
   return `after ${countText(visitors)} visitors${buyers}: in about ${spanWords(afterMs)}`;
 }
 

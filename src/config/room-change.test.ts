@@ -221,7 +221,7 @@ test("how the line is kept is settled at the start", () => {
     ["line", "shards", "peek"].map((key) => `${key} cannot be changed while the room runs`),
   );
   for (const { hint } of result.problems) assert.match(hint, /settings file.*next start/);
-  // Not even to what it is: whoever asks for it should know.
+  // Not even to its present value: the caller should learn that it cannot be changed.
   assert.deepEqual(refused({ line: "exact" }), ["line cannot be changed while the room runs"]);
 });
 

@@ -58,7 +58,7 @@ test("a record drawn as promised passes, and survives being written and read", (
   );
 });
 
-test("a record before its draw has the hash and no seed, and says that there is nothing to check", () => {
+test("a record from before its draw has the hash and no seed, and the check says that it cannot be checked yet", () => {
   const text = recordText("tickets", undrawn);
   assert.doesNotMatch(text, /^(seed|drawnAt):/m);
   assert.deepEqual(read(text), { room: "tickets", record: undrawn });

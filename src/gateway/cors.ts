@@ -35,7 +35,7 @@ export class Cors {
     return origin !== undefined && this.#origins.has(origin);
   }
 
-  /** True for a preflight of a page that keeps its token itself, of which the site knows nothing. */
+  /** True for a preflight by a page that keeps its token itself: it is answered here, not by the site. */
   isForToken(facts: Pick<Facts, "headers">): boolean {
     const names = headerOf(facts, "access-control-request-headers") ?? "";
     return names.toLowerCase().includes("fairgate-token") && this.allows(facts);

@@ -158,7 +158,7 @@ export class ProxiedGateway {
     sendRendered(request, response, { status: 404, headers, body }, this.#world.timers);
   }
 
-  /** The proxies of these settings; those there are already are used again. */
+  /** Makes a proxy for each origin in these settings, or reuses the one that exists. */
   #prepareProxies(settings: Settings): ReadonlyMap<string, OriginProxy> {
     const wanted = [settings.origin, ...Object.values(settings.rooms).map((room) => room.origin)];
     const proxies = new Map<string, OriginProxy>();

@@ -272,7 +272,7 @@ test("closing cuts off, after a set time, a request that never ends", async () =
   await closing;
 });
 
-test("an address that is taken is told to whoever starts the office", async () => {
+test("starting the office on an address in use fails", async () => {
   const { office, listening } = await live();
   await assert.rejects(listenOffice(office, { host: "127.0.0.1", port: listening.address.port }), {
     code: "EADDRINUSE",

@@ -115,7 +115,7 @@ class Connection {
   readonly socket: Socket;
   /** Null for a trusted proxy. */
   peer: Peer | null;
-  /** Whom its PROXY header names. */
+  /** The client that the connection's PROXY header names. */
   source: ConnectionSource | null = null;
   readonly inOrder = new Link<Connection>(this);
   readonly atPeer = new Link<Connection>(this);
@@ -185,7 +185,7 @@ export class Connections {
       for (const { socket } of chain) yield socket;
   }
 
-  /** From now on the server hears only of connections that there is room for, and survives a lack of handles. */
+  /** Takes over new connections: the server gets only those within the limits, and survives running out of file handles. */
   guard(server: Server, { isTls }: { isTls: boolean }): void {
     this.#isTls = isTls;
     const turns = new FairTurns(isTls ? HANDSHAKES_PER_TURN : OPENED_PER_TURN, this.#options.nextTurn);

@@ -261,7 +261,7 @@ test("status tells which nodes there are, which is root and what each has", () =
   assert.deepEqual(
     statuses.map(({ isRoot }) => isRoot),
     [false, true, false],
-    "whoever has the first in the line",
+    "the node that owns the first place in the line",
   );
   assert.deepEqual(
     statuses.map(({ pointer }) => pointer === null),

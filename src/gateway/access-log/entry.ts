@@ -90,7 +90,7 @@ export class AccessEntry {
     this.isPoll = isPoll;
   }
 
-  /** Another proxy asked what is to become of a request of its own. */
+  /** This is the question of a proxy in front (forward-auth) about one of its requests. */
   noteAsked({ method, url }: { method: string; url: string }, decided: Decided, client: Client): void {
     this.method = method;
     this.path = url;
@@ -98,7 +98,7 @@ export class AccessEntry {
     this.note(decided);
   }
 
-  /** So many bytes of a body were handed over. */
+  /** Counts bytes of the body that were handed over. */
   sent(bytes: number): void {
     this.bytes = (this.bytes ?? 0) + bytes;
   }

@@ -339,7 +339,7 @@ test("a whole cluster that starts again without the first in its list is one aga
   assert.deepEqual(network.views(), { b: "bc-", c: "bc-" });
 });
 
-test("while most listed nodes are silent it creates no cluster, and says whom it waits for", () => {
+test("while most listed nodes are silent it creates no cluster, and names those it waits for", () => {
   const cases = [
     { list: "ab", refusing: "", founds: false },
     { list: "abc", refusing: "", founds: false },

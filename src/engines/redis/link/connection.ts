@@ -124,7 +124,7 @@ export class Connection {
     return new Promise((resolve, reject) => this.transmit({ words, dueAt: this.#dueAt() }, resolve, reject));
   }
 
-  /** The same for calls, of which there are many: a promise for each would cost a tenth of the speed. */
+  /** The same with callbacks, for the hot path: a promise for each call would cost a tenth of the throughput. */
   transmit(
     { words, dueAt, heldBackMs = 0 }: Command,
     answered: (answer: unknown) => void,

@@ -1,7 +1,7 @@
 -- A room's answers to visitors: to those who join, check in, enter with their turn, are seen on the site, or leave.
--- Many are asked for in one call; each answer is six values, the first of which says what kind it is. Of someone who
--- waits or has a turn the last one says how they stand (0, GATHERED or IN_HAND), and after a missed turn it is a text: that,
--- how many they missed, and when the latest was given.
+-- One call answers many visitors. Each answer is six values; the first is its kind. For visitors who wait or have a turn,
+-- the last is their standing (0, GATHERED or IN_HAND). After a missed turn it is a text instead: the standing, how many turns
+-- were missed, and when the latest of them was given.
 
 local visitors = {}
 
@@ -148,8 +148,8 @@ function visitors.has_room(self, answers)
   answer(answers, is_through and HAS_ENTERED or NOTHING)
 end
 
--- A good ticket of which nothing is known: from before a loss. Its sequence must not be given out again; one from before a
--- draw has lost its place in it.
+-- Takes back the place of a valid ticket that is unknown because data was lost. Its sequence must not be given out again; a
+-- ticket from before a draw has lost its place in it.
 function visitors.take_back(self, answers, ticket)
   local sequence, draw = ticket.sequence, ticket.draw
   local missed = draw == 0 and ticket.missed == 0 and draws.missed(self, ticket.joined_at)
@@ -362,7 +362,8 @@ function visitors.leave_place(self, answers, ticket)
   answer(answers, NOTHING)
 end
 
--- A good pass of which nothing is known, from before a loss. Its place is taken, so that its old ticket gives no second.
+-- Takes in the visit of a valid pass that is unknown because data was lost. Its place is marked as used, so that the old
+-- ticket gives no second visit.
 local function take_in(self, id, lane, joined_at, admitted_at, expires_at)
   local place = places.get(self, id, joined_at) or {
     id = id, joined_at = joined_at, state = GONE, late = 0, lane = lane, sequence = 0, draw = 0, pool = 0,
