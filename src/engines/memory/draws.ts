@@ -100,10 +100,10 @@ export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
   }
 
   /** Restores what `memo` and `takeChanges` returned. Finished draws are repeated, with the same result. */
-  restore(memos: readonly DrawMemo[], pieces: Iterable<readonly [name: string, bytes: Uint8Array]>): void {
+  restore(memos: readonly DrawMemo[], chunks: Iterable<readonly [name: string, bytes: Uint8Array]>): void {
     this.#knownFrom = Number.NEGATIVE_INFINITY;
     this.draws = memos.map((memo) => new MemoryDraw(memo, memo.late));
-    for (const [name, bytes] of pieces) {
+    for (const [name, bytes] of chunks) {
       const [number, piece] = name.split("/").map(Number);
       this.draws.find((draw) => draw.number === number)?.pool.restore(piece!, bytes);
     }

@@ -26,7 +26,7 @@ export function roomLibrary(): Library {
   const files = (folder: string) => luaFiles(new URL(`lua/${folder}`, import.meta.url));
   const shared = [...files("rules/"), ...files("")];
   const exact = libraryOf("fairgate", [...shared, ...files("exact/")]);
-  const inShards = libraryOf("fairgate_pieces", [...shared, ...files("relaxed/")]);
+  const inShards = libraryOf("fairgate_relaxed", [...shared, ...files("relaxed/")]);
   return {
     parts: [...exact.parts, ...inShards.parts],
     functionName: (called) =>

@@ -518,11 +518,11 @@ export class Replication {
 }
 
 function waysOf(view: View, self: string): Map<string, string> {
-  const tree = treeOf(view.members.map(({ slot }) => slot));
-  const ids = new Map(view.members.map((member) => [member.slot, idOf(member)]));
-  const own = view.members.find((member) => idOf(member) === self)!.slot;
-  const others = view.members.filter(({ slot }) => slot !== own);
-  return new Map(others.map(({ slot }) => [ids.get(slot)!, ids.get(tree.towards(own, slot))!]));
+  const tree = treeOf(view.members.map(({ number }) => number));
+  const ids = new Map(view.members.map((member) => [member.number, idOf(member)]));
+  const own = view.members.find((member) => idOf(member) === self)!.number;
+  const others = view.members.filter(({ number }) => number !== own);
+  return new Map(others.map(({ number }) => [ids.get(number)!, ids.get(tree.towards(own, number))!]));
 }
 
 function buddiesOf(view: View, self: string, neighbours: ReadonlySet<string>): string[] {

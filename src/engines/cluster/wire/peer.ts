@@ -8,7 +8,7 @@
  * its way when a connection broke is lost without notice.
  */
 import type { World } from "../../../core/world.ts";
-import type { PeerPlace } from "./address.ts";
+import type { PeerEndpoint } from "./address.ts";
 import { Dialled } from "./dialled.ts";
 import type { DiallerHandshake } from "./handshake.ts";
 import { packMessages } from "./packing.ts";
@@ -25,7 +25,7 @@ const BODY_BYTES_MAX = QUEUE_BYTES_MAX / 2;
 
 export interface PeerOptions {
   readonly address: string;
-  readonly place: PeerPlace;
+  readonly endpoint: PeerEndpoint;
   readonly tls: PeerTls | null;
   readonly world: World;
   /** A handshake for one connection. */
@@ -151,10 +151,10 @@ export class Peer {
   }
 
   #dial(): void {
-    const { place, tls, newHandshake } = this.#options;
+    const { endpoint, tls, newHandshake } = this.#options;
     this.#stopResting = null;
     this.#connection = new Dialled({
-      place,
+      endpoint,
       tls,
       handshake: newHandshake(),
       now: () => this.#now,
