@@ -109,7 +109,7 @@ export const countsSchema = z
   })
   .openapi("Counts");
 
-export const roomSettingsShape = z
+const roomSettingsShape = z
   .custom<RoomInput>((value) => typeof value === "object")
   .openapi("RoomSettings", documented(roomSchema, { hasDefaults: true }));
 

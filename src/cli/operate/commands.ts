@@ -5,11 +5,13 @@
  * Exit codes: 0 done, and with `status` it is ready; 1 it could not be done, or with `status` it is not ready; 2 what was
  * typed is not right: a flag, a room that is not there, a setting, or no token is found.
  */
+
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { safeText } from "../../config/problem.ts";
 import { isRecord } from "../../config/salvage.ts";
 import { countText } from "../../sim/what-if/words.ts";
+import { jsonText } from "../json-text.ts";
 import { askControl, askText, noFairgate } from "./ask-control.ts";
 import { changeFrom, changeLines } from "./change.ts";
 import { type ControlFlags, type ControlPlace, findControl } from "./find-control.ts";
@@ -151,19 +153,14 @@ export async function operate(
     if (place.caution !== null) process.stderr.write(`${place.caution}\n`);
     const outcome = await work(place);
     if (outcome === null) return;
-    process.stdout.write(flags.json ? json(outcome.value) : outcome.text);
+    process.stdout.write(flags.json ? jsonText(outcome.value) : outcome.text);
     if (outcome.exitCode !== undefined) process.exitCode = outcome.exitCode;
   } catch (cause) {
     if (!(cause instanceof NotDone)) throw cause;
-    if (flags.json) process.stdout.write(json({ ok: false, error: cause.message }));
+    if (flags.json) process.stdout.write(jsonText({ ok: false, error: cause.message }));
     else process.stderr.write(`${cause.message}\n`);
     process.exitCode = cause.exitCode;
   }
-}
-
-/** JSON as every command prints it. */
-function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 async function status(place: ControlPlace, name: string | undefined): Promise<Printed> {
@@ -349,7 +346,7 @@ async function metrics(place: ControlPlace): Promise<Printed> {
 
 async function api(place: ControlPlace): Promise<Printed> {
   const value = await askControl(place, { method: "GET", path: "/openapi.json" });
-  return { text: json(value), value };
+  return { text: jsonText(value), value };
 }
 
 async function listKeys(place: ControlPlace): Promise<Printed> {

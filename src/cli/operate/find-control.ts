@@ -9,6 +9,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { formatHostPort } from "../../config/kinds.ts";
 import { safeText } from "../../config/problem.ts";
 import { isOpenToOthers, notedAddress, readTokenFile, TOKEN_FILE } from "./control-files.ts";
 import type { FoundToken, SaidOfControl } from "./control-settings.ts";
@@ -129,6 +130,5 @@ function reachable(written: string, from: string): string {
     const shown = safeText(written, SHOWN_CHARACTERS_MAX);
     throw new NotDone(`${from} is "${shown}"; it should be an address such as 127.0.0.1:8081.`, 2);
   }
-  if (EVERY_ADDRESS.has(host)) return `127.0.0.1:${port}`;
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return formatHostPort({ host: EVERY_ADDRESS.has(host) ? "127.0.0.1" : host, port });
 }
