@@ -7,11 +7,12 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { DurableHost } from "../durable/host.ts";
+import { keepPrivate } from "../durable/private-file.ts";
 import type { DurableStorage } from "../durable/storage.ts";
 import { isKeyringMemo, type KeyringMemo } from "../gateway/tokens/keyring.ts";
 import type { ChangeStore } from "./change-store.ts";
@@ -19,7 +20,6 @@ import type { ChangeStore } from "./change-store.ts";
 const SECRET_FILE = "secret";
 const SECRET_BYTES = 32;
 const PRIVATE_FOLDER = 0o700;
-const PRIVATE_FILE = 0o600;
 const RING = "ring";
 
 export interface Data {
@@ -68,12 +68,7 @@ export function withKeptSecret(settings: Settings): Settings {
   if (settings.secret !== null || settings.data === null) return settings;
   mkdirSync(settings.data, { recursive: true, mode: PRIVATE_FOLDER });
   const file = join(settings.data, SECRET_FILE);
-  if (!existsSync(file)) {
-    const text = `${randomBytes(SECRET_BYTES).toString("base64url")}\n`;
-    writeFileSync(file, text, { mode: PRIVATE_FILE, flag: "wx", flush: true });
-  }
-  chmodSync(file, PRIVATE_FILE);
-  const secret = readFileSync(file, "utf8").trim();
+  const { text: secret } = keepPrivate(file, () => randomBytes(SECRET_BYTES).toString("base64url"));
   if (secret.length < SECRET_BYTES)
     throw new Error(`${file} holds no secret; put back what it held, or remove it to have a new one made`);
   return { ...settings, secret };

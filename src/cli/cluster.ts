@@ -7,12 +7,10 @@
  */
 import type { Command } from "commander";
 import { safeText } from "../config/problem.ts";
-import type { ClusterReport } from "../office/desk.ts";
 import { COLUMNS_MAX, clusterText } from "./cluster-text.ts";
-import { askControl, noFairgate } from "./operate/ask-control.ts";
+import { askControl, askRecord, somethingElse } from "./operate/ask-control.ts";
 import { beSure, operate, type Printed, withControl } from "./operate/commands.ts";
 import type { ControlFlags, ControlPlace } from "./operate/find-control.ts";
-import { NotDone } from "./operate/not-done.ts";
 
 const SHOWN_CHARACTERS_MAX = 100;
 
@@ -33,12 +31,14 @@ export function clusterCommand(cluster: Command): Command {
 }
 
 async function status(place: ControlPlace): Promise<Printed> {
-  const report = (await askControl(place, { method: "GET", path: "/cluster" })) as ClusterReport;
-  if (!Array.isArray(report.nodes) || !Array.isArray(report.problems))
-    throw new NotDone(noFairgate(place.at, "it says something else"), 1);
+  const value = await askRecord(place, { method: "GET", path: "/cluster" });
+  // Loaded only here: it takes longer than most commands take to run.
+  const { clusterShape } = await import("../office/cluster-shape.ts");
+  const { data: report } = clusterShape.safeParse(value);
+  if (!report) throw somethingElse(place);
   return {
     text: clusterText(report, process.stdout.columns ?? COLUMNS_MAX),
-    value: report,
+    value,
     ...(report.problems.length > 0 ? { exitCode: 1 } : {}),
   };
 }

@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const NUMBER_MAX = 10_000_000;
 const CROWD_MAX = 2_000_000;
 const LABEL_COLUMNS = 19;
-const LINE_COLUMNS = 100;
+const LINE_COLUMNS = 80;
 
 /** The value of every flag that is left out. */
 const ASSUMED = {

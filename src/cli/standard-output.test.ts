@@ -5,6 +5,24 @@ import { BACKLOG_BYTES_MAX, StandardOutput } from "./standard-output.ts";
 
 const LINE = `${"x".repeat(999)}\n`;
 
+test("what would move a terminal's cursor is escaped, and the line means the same", async () => {
+  let text = "";
+  const output = new StandardOutput(
+    new Writable({
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        text += chunk;
+        done();
+      },
+    }),
+  );
+  const line = { msg: "\x1b[2J \x9b2J \u202e \u200f größer" };
+  output.write(`${JSON.stringify(line)}\n`);
+  await output.drained();
+  assert.doesNotMatch(text, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u200f\u202e]/);
+  assert.deepEqual(JSON.parse(text), line);
+});
+
 test("lines that nobody reads are kept up to a limit; beyond it they are dropped, and counted once they are read", async () => {
   let text = "";
   let isRead = false;

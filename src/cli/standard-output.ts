@@ -4,9 +4,10 @@
  * stream, neither writes into a line of the other. pino by itself writes beside that stream, keeps whatever nobody reads,
  * and at the end of the process waits for the reader without end.
  *
- * Lines that nobody takes are kept up to a limit, then dropped and counted.
+ * What would move the cursor of a terminal is escaped. Lines that nobody takes are kept up to a limit, then dropped and counted.
  */
 import type { Writable } from "node:stream";
+import { plainJson } from "./json-text.ts";
 
 /** What may wait for a reader. */
 export const BACKLOG_BYTES_MAX = 4 * 1_024 * 1_024;
@@ -26,7 +27,8 @@ export class StandardOutput {
   }
 
   /** Takes one line, as pino writes it. */
-  write(line: string): void {
+  write(said: string): void {
+    const line = plainJson(said);
     if (this.#stream.writableLength + line.length > BACKLOG_BYTES_MAX) {
       this.#dropped++;
       return;

@@ -100,7 +100,7 @@ export function safeText(text: string, charactersMax: number): string {
 
 /** The same text with a space for every character that would move the cursor or the direction of writing. */
 export function controlToSpace(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]/g, " ");
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, " ");
 }
 
 /** Hides the user name and password in an address, and what looks like a generated key. The length stays the same. */

@@ -3,34 +3,38 @@
  * process lives. The system releases it however the process ends, so there is never a stale lock to clean up. The holder's
  * process id is written beside it, only to be shown to a second process.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { readPrivate, replacePrivate } from "./private-file.ts";
 import { isBusy, locked } from "./problem.ts";
 import { makePrivateFile } from "./store-files.ts";
+
+const PID_FILE = "lock.pid";
 
 /** Takes the directory, or throws. The returned function releases it. */
 export function lockDirectory(directory: string): () => void {
   const file = join(directory, "lock");
-  const pidFile = `${file}.pid`;
+  const pidFile = join(directory, PID_FILE);
   makePrivateFile(file);
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     database.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();
-    throw isBusy(error) ? locked(directory, readPid(pidFile)) : error;
+    throw isBusy(error) ? locked(directory, holderOf(directory)) : error;
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  replacePrivate(pidFile, String(process.pid));
   return () => {
     rmSync(pidFile, { force: true });
     database.close();
   };
 }
 
-function readPid(pidFile: string): string | null {
+/** The process id that the holder of a directory wrote down; null where that cannot be read. */
+export function holderOf(directory: string): string | null {
   try {
-    return readFileSync(pidFile, "utf8").trim() || null;
+    return /^\d{1,10}$/.exec(readPrivate(join(directory, PID_FILE))?.text ?? "")?.[0] ?? null;
   } catch {
     return null;
   }

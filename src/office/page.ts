@@ -4,12 +4,11 @@
  */
 import { hash } from "node:crypto";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { WaitRange } from "../core/board.ts";
 import type { Counts } from "../core/engine.ts";
-import { waitOn } from "../core/wait-curve.ts";
 import { askEngine, EngineAway } from "./ask-engine.ts";
 import type { OfficeEnv } from "./caller.ts";
 import type { Desk, Handed } from "./desk.ts";
+import { type NewcomerWait, newcomerWait } from "./newcomer-wait.ts";
 
 export const PAGE_PATH = "/";
 const REFRESH_SECONDS = 2;
@@ -24,23 +23,19 @@ const PAGE_HEADERS = {
   "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "Cross-Origin-Opener-Policy": "same-origin",
 };
-const NO_WAIT = { low: 0, high: 0 };
 
 interface Row {
   readonly name: string;
   readonly counts: Counts;
-  /** Seconds someone who joins now may expect. */
-  readonly wait: Pick<WaitRange, "low" | "high"> | null;
+  readonly wait: NewcomerWait | null;
 }
 
 /** Adds the page. It is no part of the document, which is for programs. */
-export function addPage(app: OpenAPIHono<OfficeEnv>, { desk, world }: Handed): void {
+export function addPage(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
+  const { desk, world } = handed;
   const rowOf = async (name: string): Promise<Row> => {
     const counts = await askEngine(world, () => desk.engine.counts(name));
-    const { waits } = await askEngine(world, () => desk.engine.board(name));
-    // While a room is open, newcomers go straight in.
-    const wait = counts.state === "open" ? NO_WAIT : waits && waitOn({ points: waits }, counts.waiting);
-    return { name, counts, wait };
+    return { name, counts, wait: await newcomerWait(handed, name, counts) };
   };
   app.get(PAGE_PATH, async (c) => {
     const names = desk.rooms();

@@ -109,6 +109,14 @@ export const countsSchema = z
   })
   .openapi("Counts");
 
+const newcomerWait = z
+  .object({ low: number("The least."), high: number("The most.") })
+  .nullable()
+  .openapi({
+    description:
+      "Seconds that someone who joins now may expect to wait, as the waiting page tells it. null: nobody can say, or the room does not tell (`show`).",
+  });
+
 const roomSettingsShape = z
   .custom<RoomInput>((value) => typeof value === "object")
   .openapi("RoomSettings", documented(roomSchema, { hasDefaults: true }));
@@ -123,9 +131,11 @@ export const changeSchema = z.unknown().openapi("RoomChange", documented(changea
 
 export const roomSchemas = {
   listed: z
-    .object({ name: z.string(), state, event, paused: z.boolean(), counts: countsSchema })
+    .object({ name: z.string(), state, event, paused: z.boolean(), newcomerWait, counts: countsSchema })
     .openapi("ListedRoom"),
-  whole: z.object({ name: z.string(), counts: countsSchema, settings: roomSettingsShape }).openapi("Room"),
+  whole: z
+    .object({ name: z.string(), newcomerWait, counts: countsSchema, settings: roomSettingsShape })
+    .openapi("Room"),
   changed: z.object({ name: z.string(), settings: roomSettingsShape }).openapi("ChangedRoom"),
 };
 

@@ -13,6 +13,7 @@ import { addressOf, type OfficeEnv } from "./caller.ts";
 import type { Handed, SettingProblem } from "./desk.ts";
 import { differences } from "./differences.ts";
 import { createHiding, HIDING_KEY_BYTES, type Hiding } from "./hidden-values.ts";
+import { newcomerWait } from "./newcomer-wait.ts";
 import { errorBody, refuseCall, statusOfRefusal } from "./refusal.ts";
 import { shownCounts } from "./room-counts.ts";
 import { refuseRoom, settingsOf } from "./room-names.ts";
@@ -29,7 +30,9 @@ export function addRooms(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
     const rooms = desk.rooms().map(async (name) => {
       const settings = desk.room(name)!;
       const counts = await countsOf(name, settings);
-      return { name, state: counts.state, event: counts.event, paused: settings.paused, counts };
+      const wait = await newcomerWait(handed, name, counts);
+      const { state, event } = counts;
+      return { name, state, event, paused: settings.paused, newcomerWait: wait, counts };
     });
     return c.json(
       { version: desk.version, rooms: await Promise.all(rooms), origins: [...desk.origins()] },
@@ -41,7 +44,8 @@ export function addRooms(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
     const settings = settingsOf(desk, name);
     if (!settings) return refuseRoom(c, desk);
     const counts = await countsOf(name, settings);
-    return c.json({ name, counts, settings: hiding.hide(writtenRoom(settings)) }, 200);
+    const wait = await newcomerWait(handed, name, counts);
+    return c.json({ name, newcomerWait: wait, counts, settings: hiding.hide(writtenRoom(settings)) }, 200);
   });
   const change = (c: Context<OfficeEnv>, name: string, wanted: unknown) =>
     changeRoom(c, { ...handed, hiding }, { name, wanted });

@@ -11,6 +11,8 @@ test("`health` needs no token, and distinguishes alive, ready and gone", async (
   const where = ["--control", new URL(run.control.address).host];
   const alive = await fairgate(["health", ...where]);
   assert.deepEqual([alive.code, alive.out], [0, "Fairgate is alive.\n"]);
+  const ready = await fairgate(["health", "--ready", "--json", ...where]);
+  assert.deepEqual([ready.code, JSON.parse(ready.out)], [0, { isReady: true, reasons: [] }]);
   await redis.stop();
   const notReady = await fairgate(["health", "--ready", ...where]);
   assert.deepEqual([notReady.code, notReady.err], [1, "The engine does not answer.\n"]);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { releaseNames } from "../../scripts/release.ts";
+import { fairgate, ownFolder } from "../../src/testing/cli/fairgate.ts";
 import { type Block, blocksOf, commandsOf } from "./blocks.ts";
 import { Reader, whyNotHere } from "./reader.ts";
 
@@ -42,6 +43,19 @@ test("the README says how to put a line in front of a site, and that is run", ()
     .flatMap(commandsOf);
   assert.ok(commands.some((command) => /fairgate run .*--origin/.test(command)));
   assert.deepEqual(commands.filter(reasonAgainst), []);
+});
+
+test("the README's settings and flags are checked without a warning", async () => {
+  using folder = ownFolder();
+  const all = blocksOf(readFileSync(join(ROOT, "README.md"), "utf8"));
+  folder.write("fairgate.yaml", all.find(({ language }) => language === "yaml")!.text);
+  const [flags] = all.filter(({ tag }) => tag === "run").flatMap(commandsOf);
+  const checks = [flags!.split(" ").slice(2), ["--config", "fairgate.yaml"]];
+  for (const args of checks) {
+    const { code, out, err } = await fairgate(["check", "--offline", ...args], { cwd: folder.path });
+    assert.deepEqual([code, err], [0, ""]);
+    assert.doesNotMatch(out, /warning|problem/);
+  }
 });
 
 test("a block that would be skipped by mistake is an error", () => {

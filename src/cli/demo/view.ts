@@ -98,7 +98,7 @@ function block(scenes: readonly DemoScene[], columns: number): string[] {
     row(
       "let in",
       String(letIn),
-      `${bar(letIn, limits.newUsersPerMinute, BAR_COLUMNS)}  in the last minute, at most ${limits.newUsersPerMinute}`,
+      `${bar(letIn, limits.newUsersPerMinute, BAR_COLUMNS)}  last minute; ${limits.newUsersPerMinute} at most`,
     ),
     row("wait", waitText(waitSeconds), "for someone who joins now"),
     row("fairness", fairness(counts), "let in in the order they joined"),

@@ -1,12 +1,14 @@
 /** The data directory, where there is one: whether it can be written, what is left of the disk, and who is using it. */
-import { existsSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { holderOf } from "../../durable/directory-lock.ts";
 import { isBusy } from "../../durable/problem.ts";
 import { about, type DoctorVerdict, roughly } from "./verdict.ts";
 
 const FREE_CAUTION_BYTES = 1_024 ** 3;
 const FREE_PROBLEM_BYTES = 100 * 1_024 ** 2;
+const EVERYBODY_WRITES = 0o002;
 
 /** Verdicts on a data directory, which need not be there yet. */
 export function checkData(directory: string): DoctorVerdict[] {
@@ -28,7 +30,15 @@ export function checkData(directory: string): DoctorVerdict[] {
   const todo = "Start Fairgate as the user who owns it, or give it to this one (chown).";
   const first =
     foreign === null ? verdict.ok(is) : verdict.problem(`${foreign} belongs to another user.`, todo);
-  return [first, checkSpace(found, directory), checkHolder(directory)];
+  const shared =
+    "Every user of this machine can write there, and put other files in the place of Fairgate's.";
+  const open =
+    found === directory && isOpenToAll(directory) ? [verdict.caution(shared, `chmod 700 ${directory}`)] : [];
+  return [first, ...open, checkSpace(found, directory), checkHolder(directory)];
+}
+
+function isOpenToAll(directory: string): boolean {
+  return process.platform !== "win32" && (statSync(directory).mode & EVERYBODY_WRITES) !== 0;
 }
 
 /** The first file in it that this user may not change; `run` sets the rights of those that only it may read. */
@@ -36,7 +46,7 @@ function foreignFile(directory: string): string | null {
   const own = process.geteuid?.();
   if (own === undefined || own === 0) return null;
   const files = readdirSync(directory).map((name) => join(directory, name));
-  return files.find((file) => statSync(file).uid !== own) ?? null;
+  return files.find((file) => (lstatSync(file, { throwIfNoEntry: false })?.uid ?? own) !== own) ?? null;
 }
 
 /** The directory itself, or the nearest one above it that exists. */
@@ -70,7 +80,7 @@ function checkSpace(found: string, directory: string): DoctorVerdict {
 function checkHolder(directory: string): DoctorVerdict {
   const holds = about("process", directory);
   if (!isHeld(join(directory, "lock"))) return holds.ok("No Fairgate runs on it now.");
-  const is = `The Fairgate of process ${holder(directory)} runs on it; a second one would not start.`;
+  const is = `The Fairgate of process ${holderOf(directory) ?? "unknown"} runs on it; a second one would not start.`;
   return holds.caution(is, "Send it SIGHUP to have it read the settings again, or stop it first.");
 }
 
@@ -86,9 +96,4 @@ function isHeld(file: string): boolean {
   } finally {
     database.close();
   }
-}
-
-function holder(directory: string): string {
-  const file = join(directory, "lock.pid");
-  return existsSync(file) ? readFileSync(file, "utf8").trim() : "unknown";
 }

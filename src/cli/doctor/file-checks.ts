@@ -1,8 +1,9 @@
 /** Files that `run` reads or opens at its start. The data directory itself is in data-checks.ts. */
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SECRET_CHARACTERS_MIN } from "../../config/kinds.ts";
 import { type Settings, STANDARD_OUTPUT } from "../../config/schema.ts";
+import { readPrivate } from "../../durable/private-file.ts";
 import { TOKEN_FILE } from "../operate/control-files.ts";
 import { about, type DoctorVerdict } from "./verdict.ts";
 
@@ -12,11 +13,12 @@ export function checkFiles({ data, accessLog, secret, control }: Settings): Doct
     data === null
       ? []
       : [...(secret === null ? ["secret"] : []), ...(control.token === null ? [TOKEN_FILE] : [])];
-  const unusable = kept
-    .map((name) => join(data!, name))
-    .filter((file) => existsSync(file) && !holdsSecret(file));
   const todo = "Put back what it held, or delete it to have a new one made.";
-  const wrong = unusable.map((file) => about("data", file).problem("It holds no secret.", todo));
+  const wrong = kept.flatMap((name) => {
+    const file = join(data!, name);
+    const is = wrongWith(file);
+    return is === null ? [] : [about("data", file).problem(is, todo)];
+  });
   const to = accessLog === null || accessLog.to === STANDARD_OUTPUT ? null : accessLog.to;
   if (to === null || isWritableFile(to)) return wrong;
   return [
@@ -25,11 +27,15 @@ export function checkFiles({ data, accessLog, secret, control }: Settings): Doct
   ];
 }
 
-function holdsSecret(file: string): boolean {
+/** What is wrong with a kept secret; null where there is none yet. */
+function wrongWith(file: string): string | null {
   try {
-    return readFileSync(file, "utf8").trim().length >= SECRET_CHARACTERS_MIN;
+    const kept = readPrivate(file);
+    if (kept === null) return null;
+    if (!kept.isOwn) return "It belongs to another user.";
+    return kept.text.length < SECRET_CHARACTERS_MIN ? "It holds no secret." : null;
   } catch {
-    return false;
+    return "It cannot be read, or is no plain file.";
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -9,6 +9,7 @@ import { settingsFrom } from "../../config/load.ts";
 import type { Settings } from "../../config/schema.ts";
 import { fairgate, ownFolder, SECRET } from "../../testing/cli/fairgate.ts";
 import { fixturePath } from "../../testing/fixtures.ts";
+import { checkData } from "./data-checks.ts";
 import { checkFront } from "./front-checks.ts";
 import { nightVerdicts } from "./night-checks.ts";
 import { isPublic } from "./origin-checks.ts";
@@ -164,6 +165,19 @@ test("kept secrets that are none, and an access log that cannot be written, are 
   );
   assert.doesNotMatch(text, /\/secret: /);
   assert.doesNotMatch(await found({ accessLog: { to: `${folder.path}/access.log` } }, true), /access log/);
+});
+
+test("a data directory that anybody may write to is a caution; a link in it is no secret, and a broken one no defect", async () => {
+  using folder = ownFolder({ elsewhere: "x".repeat(40), "lock.pid": "\x1b[2J" });
+  symlinkSync(`${folder.path}/elsewhere`, `${folder.path}/secret`);
+  symlinkSync(`${folder.path}/nowhere`, `${folder.path}/control-token`);
+  chmodSync(folder.path, 0o777);
+  const [data, files] = [checkData(folder.path), await found({ data: folder.path }, true)];
+  assert.match(textOf(data), /caution data .*: Every user of this machine can write there/);
+  for (const name of ["secret", "control-token"])
+    assert.match(files, new RegExp(`problem data .*/${name}: It cannot be read, or is no plain file`));
+  chmodSync(folder.path, 0o700);
+  assert.doesNotMatch(textOf(checkData(folder.path)), /Every user/);
 });
 
 test("check and run tell all that stops `run`: a file given as the data directory, every busy port", async () => {

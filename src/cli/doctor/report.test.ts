@@ -40,6 +40,12 @@ test("there is colour only where it is asked for, and only on what is not well",
   assert.match(coloured, /^ok {7}version/m);
 });
 
+test("no escape of a file's name or a server's answer gets through", () => {
+  const wild = "\x1b]0;owned\x07\x9b2J\u202e";
+  const text = table([about("data", wild).problem(`${wild} belongs to another user.`, wild)], PLAIN);
+  assert.doesNotMatch(text, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
+});
+
 test("the last line counts what is not well", () => {
   assert.equal(summary(VERDICTS), "1 problem, 1 caution.\n");
   assert.equal(summary(VERDICTS.filter(({ level }) => level === "ok")), "All is well.\n");

@@ -1,4 +1,5 @@
 /** Verdicts as a table for people, and as JSON for programs. */
+import { controlToSpace } from "../../config/problem.ts";
 import { wrapped } from "../../sim/what-if/words.ts";
 import type { DoctorVerdict, Level } from "./verdict.ts";
 
@@ -27,7 +28,7 @@ interface Row extends Omit<DoctorVerdict, "where"> {
 
 /** A row for each verdict, wrapped where it is long; what to change is below what was found. */
 export function table(verdicts: readonly DoctorVerdict[], { columns, isColour }: ReportTableOptions): string {
-  const rows = merged(inOrder(verdicts));
+  const rows = merged(inOrder(verdicts.map(fitForTerminal)));
   const cells = rows.map((row) => [row.level, row.check, whereText(row.wheres)] as const);
   const widths = [0, 1, 2].map((i) => Math.max(...cells.map((cell) => cell[i]!.length)));
   const indent = widths.reduce((sum, width) => sum + width + GAP.length, 0);
@@ -40,6 +41,11 @@ export function table(verdicts: readonly DoctorVerdict[], { columns, isColour }:
       return `${isColour ? coloured(head, row.level) : head}${text}\n`;
     })
     .join("");
+}
+
+/** Names of files and what servers answer may be anybody's. */
+function fitForTerminal({ where, is, todo, ...rest }: DoctorVerdict): DoctorVerdict {
+  return { ...rest, where: controlToSpace(where), is: controlToSpace(is), todo: controlToSpace(todo) };
 }
 
 /** One line that says how it went. */

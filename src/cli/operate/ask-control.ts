@@ -5,6 +5,7 @@
  */
 import { request } from "undici";
 import { safeText } from "../../config/problem.ts";
+import { isRecord } from "../../config/salvage.ts";
 import type { ControlPlace } from "./find-control.ts";
 import { NotDone } from "./not-done.ts";
 
@@ -12,6 +13,8 @@ const ANSWER_MAX_MS = 10_000;
 const ANSWER_BYTES_MAX = 16 * 1_048_576;
 const SHOWN_CHARACTERS_MAX = 400;
 const PROBLEMS_SHOWN_MAX = 20;
+/** No answer of ours has values within values to this depth. */
+const DEPTH_MAX = 64;
 
 export interface ControlCall {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -34,6 +37,18 @@ export async function askControl(place: ControlPlace, call: ControlCall): Promis
   const value = parse(answer.text);
   if ((isGood(answer) || answer.status === call.alsoGood) && value !== undefined) return value;
   throw refusal(place, answer, value);
+}
+
+/** The same for an answer that is an object. Throws `NotDone`. */
+export async function askRecord(place: ControlPlace, call: ControlCall): Promise<Record<string, unknown>> {
+  const value = await askControl(place, call);
+  if (isRecord(value)) return value;
+  throw somethingElse(place);
+}
+
+/** What to say of an answer that has another form than ours. */
+export function somethingElse({ at }: Pick<ControlPlace, "at">): NotDone {
+  return new NotDone(noFairgate(at, "it says something else"), 1);
 }
 
 /** The answer's body as it is, for what is not JSON. Throws `NotDone`. */
@@ -70,8 +85,7 @@ function refusal({ at, tokenFrom }: ControlPlace, { status }: Answer, value: unk
   return new NotDone(words, NOT_RIGHT.has(code) ? 2 : 1, code);
 }
 
-/** What to say of an answer that no Fairgate gives. */
-export function noFairgate(at: string, why: string): string {
+function noFairgate(at: string, why: string): string {
   return `What answers at ${at} is no control address of this version of Fairgate (${why}): say where it is with --control.`;
 }
 
@@ -138,8 +152,14 @@ function whyNot(at: string, cause: unknown, answerMaxMs: number): string {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isDeeper(value, DEPTH_MAX) ? undefined : value;
   } catch {
     return undefined;
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }

@@ -9,20 +9,40 @@ const KEYS_MAX = 8;
 /** The change that the pairs make. Throws `NotDone` for what is no pair. */
 export function changeFrom(pairs: readonly string[]): Record<string, unknown> {
   const change: Record<string, unknown> = {};
+  const named: string[] = [];
   for (const pair of pairs) {
     const match = /^([A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*){0,7})=([\s\S]*)$/.exec(pair);
     if (!match)
       throw new NotDone(`${shown(pair)} is no change; write setting=value, such as totalActiveUsers=400.`, 2);
-    put(change, match[1]!.split("."), readValue(match[2]!));
+    const [, name = "", written = ""] = match;
+    const other = named.find((one) => one === name || isInside(one, name) || isInside(name, one));
+    if (other === name) throw new NotDone(`${name} is set twice; say it once.`, 2);
+    if (other !== undefined)
+      throw new NotDone(
+        `${other} and ${name} are both set, and one is inside the other; set one of them.`,
+        2,
+      );
+    named.push(name);
+    put(change, name.split("."), readValue(written));
   }
   return change;
+}
+
+function isInside(name: string, other: string): boolean {
+  return name.startsWith(`${other}.`);
 }
 
 /** Numbers, true, false, null, lists, mappings and texts in quotes as in JSON; everything else is a text. */
 function readValue(written: string): unknown {
   try {
-    return JSON.parse(written);
-  } catch {
+    return JSON.parse(written, (_, value: unknown) => {
+      // JSON would send it as null, which takes a limit away.
+      if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
+        throw new NotDone(`${shown(written)} is too large a number.`, 2);
+      return value;
+    });
+  } catch (cause) {
+    if (cause instanceof NotDone) throw cause;
     if (/^[[{"]/.test(written)) throw new NotDone(`${shown(written)} is not well-formed JSON.`, 2);
     return written;
   }

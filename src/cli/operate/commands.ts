@@ -8,11 +8,11 @@
 
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { safeText } from "../../config/problem.ts";
+import { controlToSpace, safeText } from "../../config/problem.ts";
 import { isRecord } from "../../config/salvage.ts";
 import { countText } from "../../sim/what-if/words.ts";
 import { jsonText } from "../json-text.ts";
-import { askControl, askText, noFairgate } from "./ask-control.ts";
+import { askControl, askRecord, askText, somethingElse } from "./ask-control.ts";
 import { changeFrom, changeLines } from "./change.ts";
 import { type ControlFlags, type ControlPlace, findControl } from "./find-control.ts";
 import { NotDone } from "./not-done.ts";
@@ -143,21 +143,31 @@ function withRooms(command: Command): Command {
   return withControl(command).option("--all", "all rooms");
 }
 
-/** Does the work and prints what comes of it. What cannot be done is said on standard error, or as JSON. */
-export async function operate(
+/** Does the work at the control address, and prints what comes of it. */
+export function operate(
   flags: ControlFlags,
   work: (place: ControlPlace) => Promise<Printed | null>,
 ): Promise<void> {
-  try {
+  return printing(flags, async () => {
     const place = await findControl(flags);
     if (place.caution !== null) process.stderr.write(`${place.caution}\n`);
-    const outcome = await work(place);
+    return work(place);
+  });
+}
+
+/** Does the work and prints what comes of it. What cannot be done is said on standard error, or as JSON. */
+export async function printing(
+  { json }: Pick<ControlFlags, "json">,
+  work: () => Promise<Printed | null>,
+): Promise<void> {
+  try {
+    const outcome = await work();
     if (outcome === null) return;
-    process.stdout.write(flags.json ? jsonText(outcome.value) : outcome.text);
+    process.stdout.write(json ? jsonText(outcome.value) : outcome.text);
     if (outcome.exitCode !== undefined) process.exitCode = outcome.exitCode;
   } catch (cause) {
     if (!(cause instanceof NotDone)) throw cause;
-    if (flags.json) process.stdout.write(jsonText({ ok: false, error: cause.message }));
+    if (json) process.stdout.write(jsonText({ ok: false, error: cause.message }));
     else process.stderr.write(`${cause.message}\n`);
     process.exitCode = cause.exitCode;
   }
@@ -165,10 +175,7 @@ export async function operate(
 
 async function status(place: ControlPlace, name: string | undefined): Promise<Printed> {
   if (name !== undefined) return roomStatus(place, name);
-  const ready = readinessOf(
-    await askControl(place, { method: "GET", path: "/readyz", alsoGood: 503 }),
-    place.at,
-  );
+  const ready = await askReadiness(place);
   const overview = await askOverview(place);
   const { length } = overview.rooms;
   const is = ready.isReady ? "ready" : `NOT READY: ${ready.reasons.join(" ")}`;
@@ -180,20 +187,26 @@ async function status(place: ControlPlace, name: string | undefined): Promise<Pr
   };
 }
 
-function readinessOf(value: unknown, at: string): { isReady: boolean; reasons: string[] } {
-  if (!isRecord(value) || typeof value.isReady !== "boolean" || !Array.isArray(value.reasons))
-    throw new NotDone(noFairgate(at, "it says something else"), 1);
-  return {
-    isReady: value.isReady,
-    reasons: value.reasons.map((why) => safeText(String(why), SHOWN_CHARACTERS_MAX)),
-  };
+/** Whether visitors can be sent there, and why not. Throws `NotDone`. */
+export async function askReadiness(place: ControlPlace): Promise<{ isReady: boolean; reasons: string[] }> {
+  const { isReady, reasons } = await askRecord(place, { method: "GET", path: "/readyz", alsoGood: 503 });
+  if (typeof isReady !== "boolean" || !isTexts(reasons)) throw somethingElse(place);
+  return { isReady, reasons: reasons.map((why) => safeText(why, SHOWN_CHARACTERS_MAX)) };
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+function isRecords(value: unknown): value is Record<string, unknown>[] {
+  return Array.isArray(value) && value.every(isRecord);
 }
 
 async function roomStatus(place: ControlPlace, name: string): Promise<Printed> {
   const value = await askControl(place, { method: "GET", path: pathOf(name) });
   const room = (await askOverview(place)).rooms.find((one) => one.name === name);
   const { message } = settingsIn(value);
-  if (!room) throw new NotDone(noFairgate(place.at, "it says something else"), 1);
+  if (!room) throw somethingElse(place);
   return { text: roomText(room, safeText(String(message ?? ""), SHOWN_CHARACTERS_MAX)), value };
 }
 
@@ -306,16 +319,14 @@ async function endVisit(place: ControlPlace, written: string, room: string | und
 }
 
 async function changes(place: ControlPlace): Promise<Printed> {
-  const value = await askControl(place, { method: "GET", path: "/changes" });
-  const { unused, aside } = value as { unused?: unknown; aside?: unknown };
-  if (!Array.isArray(unused) || !Array.isArray(aside))
-    throw new NotDone(noFairgate(place.at, "it says something else"), 1);
+  const value = await askRecord(place, { method: "GET", path: "/changes" });
+  const { unused, aside } = value;
+  if (!isRecords(unused) || !isRecords(aside)) throw somethingElse(place);
   const lines = [
-    ...unused.map((one) => [one, "not in force here"]),
-    ...aside.map((one) => [one, "put aside"]),
+    ...unused.map((one) => [one, "not in force here"] as const),
+    ...aside.map((one) => [one, "put aside"] as const),
   ];
-  const text = lines.map(([one, is]) => {
-    const { room, settings, reason } = one as { room?: unknown; settings?: unknown; reason?: unknown };
+  const text = lines.map(([{ room, settings, reason }, is]) => {
     const which = Array.isArray(settings) && settings.length > 0 ? settings.join(", ") : "the whole change";
     return `${safeText(`${room}: ${which} ${is}: ${reason}`, SHOWN_CHARACTERS_MAX)}\n`;
   });
@@ -350,10 +361,10 @@ async function api(place: ControlPlace): Promise<Printed> {
 }
 
 async function listKeys(place: ControlPlace): Promise<Printed> {
-  const value = await askControl(place, { method: "GET", path: "/keys" });
-  const { keys } = value as { keys?: unknown };
-  if (!Array.isArray(keys)) throw new NotDone(noFairgate(place.at, "it says something else"), 1);
-  const text = keys.map(({ id, isSigning, retiresAt }: Record<string, unknown>) => {
+  const value = await askRecord(place, { method: "GET", path: "/keys" });
+  const { keys } = value;
+  if (!isRecords(keys)) throw somethingElse(place);
+  const text = keys.map(({ id, isSigning, retiresAt }) => {
     const is = isSigning ? "signs" : `verifies${retiresAt ? ` until ${retiresAt}` : ""}`;
     return `${safeText(`${id}  ${is}`, SHOWN_CHARACTERS_MAX)}\n`;
   });
@@ -361,8 +372,9 @@ async function listKeys(place: ControlPlace): Promise<Printed> {
 }
 
 async function rotateKeys(place: ControlPlace): Promise<Printed> {
-  const value = await askControl(place, { method: "POST", path: "/keys/rotate" });
-  const id = safeText(String((value as { id?: unknown }).id), SHOWN_CHARACTERS_MAX);
+  const value = await askRecord(place, { method: "POST", path: "/keys/rotate" });
+  if (typeof value.id !== "string") throw somethingElse(place);
+  const id = safeText(value.id, SHOWN_CHARACTERS_MAX);
   return { text: `Key ${id} signs from now on; every place and pass stays good.\n`, value };
 }
 
@@ -376,7 +388,7 @@ function pathOf(room: string): string {
 
 /** Line breaks stay, everything else that moves a cursor goes. */
 function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n]/gu, " ");
+  return text.split("\n").map(controlToSpace).join("\n");
 }
 
 function shown(text: string): string {

@@ -9,17 +9,16 @@
  * long as the process.
  */
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatHostPort, type HostPort } from "../../config/kinds.ts";
 import type { Settings } from "../../config/schema.ts";
+import { keepPrivate, readPrivate, replacePrivate } from "../../durable/private-file.ts";
 
 export const TOKEN_FILE = "control-token";
 const ADDRESS_FILE = "control-address";
 const TOKEN_BYTES = 32;
 const TOKEN_CHARACTERS_MIN = 32;
-const PRIVATE_FILE = 0o600;
-const OTHERS = 0o077;
 
 export interface ControlToken {
   readonly token: string;
@@ -35,37 +34,38 @@ export function tokenFor({ control, data }: Settings): ControlToken {
   if (control.token !== null) return { token: control.token, from: "settings", file: null, caution: null };
   if (data === null) return { token: newToken(), from: "process", file: null, caution: null };
   const file = join(data, TOKEN_FILE);
-  if (!existsSync(file))
-    writeFileSync(file, `${newToken()}\n`, { mode: PRIVATE_FILE, flag: "wx", flush: true });
-  const caution = isOpenToOthers(file)
+  const { text, isOpen } = keepPrivate(file, newToken);
+  const caution = isOpen
     ? `${file} could be read by others until now; delete it and start again to have a new token made`
     : null;
-  chmodSync(file, PRIVATE_FILE);
-  return { token: readTokenFile(file), from: "file", file, caution };
+  return { token: checked(text, file), from: "file", file, caution };
+}
+
+/** The token that is kept in a data directory; null when none is. Throws when it is none. */
+export function keptToken(data: string): { token: string; file: string; isOpen: boolean } | null {
+  const file = join(data, TOKEN_FILE);
+  const kept = readPrivate(file);
+  return kept && { token: checked(kept.text, file), file, isOpen: kept.isOpen };
 }
 
 /** Notes where the control address listens, for commands on this machine. */
 export function noteAddress(data: string | null, address: HostPort): void {
-  if (data !== null)
-    writeFileSync(join(data, ADDRESS_FILE), `${formatHostPort(address)}\n`, { mode: PRIVATE_FILE });
+  if (data !== null) replacePrivate(join(data, ADDRESS_FILE), formatHostPort(address));
 }
 
-/** The address that was noted in a data directory; null when none was. */
+/** The address that was noted in a data directory; null when none was. Throws when the note cannot be read. */
 export function notedAddress(data: string): string | null {
-  const file = join(data, ADDRESS_FILE);
-  return existsSync(file) ? readFileSync(file, "utf8").trim() : null;
+  return readPrivate(join(data, ADDRESS_FILE))?.text ?? null;
 }
 
-/** The token in a file. Throws when there is none in it. */
+/** The token in a file that an operator names, which may be a link. Throws when there is none in it. */
 export function readTokenFile(file: string): string {
-  const token = readFileSync(file, "utf8").trim();
+  return checked(readFileSync(file, "utf8").trim(), file);
+}
+
+function checked(token: string, file: string): string {
   if (token.length >= TOKEN_CHARACTERS_MIN && /^[\x21-\x7e]+$/.test(token)) return token;
   throw new Error(`${file} holds no token; put back what it held, or delete it to have a new one made`);
-}
-
-/** True when others than its owner may use a file. Windows has no such rights. */
-export function isOpenToOthers(file: string): boolean {
-  return process.platform !== "win32" && (statSync(file).mode & OTHERS) !== 0;
 }
 
 function newToken(): string {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { chmodSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { ownFolder } from "../../testing/cli/fairgate.ts";
 import { type ControlFlags, findControl } from "./find-control.ts";
@@ -52,6 +53,52 @@ test("address and token come from flags, then the environment, the settings file
     assert.deepEqual([found.at, found.token, found.caution], [at, token(from), null]);
     assert.ok(!found.tokenFrom.includes(token(from)));
   }
+});
+
+test("a data directory that nobody named gets no token but its own", async () => {
+  using folder = ownFolder();
+  mkdirSync(`${folder.path}/fairgate-data`);
+  folder.write("fairgate-data/control-token", `${token("kept")}\n`);
+  folder.write("fairgate-data/control-address", "attacker.example:80\n");
+  chmodSync(`${folder.path}/fairgate-data/control-token`, 0o600);
+  const before = process.cwd();
+  process.chdir(folder.path);
+  try {
+    const own = await findControl({}, {});
+    assert.deepEqual([own.at, own.token], ["attacker.example:80", token("kept")]);
+    const set = await findControl({}, { FAIRGATE_CONTROL_TOKEN: token("environment") });
+    assert.deepEqual([set.at, set.token], ["127.0.0.1:8081", token("environment")]);
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test("what a data directory holds in place of the token and the address is not followed, waited for or shown", async () => {
+  using all = everySource();
+  using folder = ownFolder();
+  const path = (name: string) => `${folder.path}/${name}`;
+  const refused = (words: RegExp) =>
+    assert.rejects(findControl({ data: folder.path }, {}), (cause) => {
+      assert.ok(cause instanceof NotDone);
+      assert.match(cause.message, words);
+      assert.doesNotMatch(cause.message, /a-token-for-tests|[\x00-\x1f\x7f-\x9f]/);
+      return true;
+    });
+  symlinkSync(all.path("flag-token"), path("control-token"));
+  await refused(/control-token is a link/);
+  rmSync(path("control-token"));
+  folder.write("control-token", `${token("kept")}\n`);
+  for (const address of ["\x1b]0;owned\x07:80", "\x9b2J:80", "evil.example/?x=:80", "evil.example#:80"]) {
+    folder.write("control-address", address);
+    await refused(/should be an address such as/);
+  }
+  rmSync(path("control-address"));
+  mkdirSync(path("control-address"));
+  await refused(/is no plain file/);
+  rmdirSync(path("control-address"));
+  if (process.platform === "win32") return;
+  execFileSync("mkfifo", [path("control-address")]);
+  await refused(/is no plain file/);
 });
 
 test("what cannot be found or read is a sentence, without the token in it", async () => {

@@ -4,14 +4,15 @@
  *   address   --control, --data │ FAIRGATE_CONTROL       │ control.listen             │ the data directory │ 127.0.0.1:8081
  *   token     --token-file, --data │ FAIRGATE_CONTROL_TOKEN │ control.token, .tokenFile │ the data directory
  *
- * The data directory is the settings' `data`, or `fairgate-data` here. Of the settings file nothing else is looked at, so that a
- * command works on a machine that lacks the secret, and while somebody is editing the file.
+ * The data directory is the settings' `data`, or `fairgate-data` here. A `fairgate-data` that nobody named may be anybody's: the
+ * address in it is asked only with the token in it. Of the settings file nothing else is looked at, so that a command works
+ * on a machine that lacks the secret, and while somebody is editing the file.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { statSync } from "node:fs";
 import { formatHostPort } from "../../config/kinds.ts";
 import { safeText } from "../../config/problem.ts";
-import { isOpenToOthers, notedAddress, readTokenFile, TOKEN_FILE } from "./control-files.ts";
+import { isOpenToOthers } from "../../durable/private-file.ts";
+import { keptToken, notedAddress, readTokenFile } from "./control-files.ts";
 import type { FoundToken, SaidOfControl } from "./control-settings.ts";
 import { NotDone } from "./not-done.ts";
 
@@ -48,44 +49,43 @@ export async function findControl(
     at: earlyAddress(flags, environment),
     token:
       fromFile(flags.tokenFile ?? null) ??
-      (named && fromFile(tokenIn(named))) ??
+      fromData(named) ??
       fromVariable(environment[TOKEN_VARIABLE]?.trim()),
   };
   const isKnown = early.at !== null && early.token !== null;
   const settings = isKnown ? null : await settingsOf(flags);
-  const data = dataOf(settings);
-  const token = early.token ?? settings?.token ?? (data === null ? null : fromFile(tokenIn(data)));
-  if (token === null || token === "") throw noToken(named ?? data);
-  return { ...token, at: addressOf(flags, early.at, settings) };
+  const said = early.token ?? settings?.token ?? fromData(settings?.data ?? null);
+  const token = said ?? fromData(DEFAULT_DATA);
+  if (token === null || token.token === "") throw noToken(named ?? settings?.data ?? null);
+  return { ...token, at: addressOf(flags, { at: early.at, settings, isDefaultData: said === null }) };
 }
 
 /** Where to ask what needs no token. Throws `NotDone` for what is no address. */
 export async function findAddress(flags: ControlFlags, environment = process.env): Promise<string> {
-  const early = earlyAddress(flags, environment);
-  return addressOf(flags, early, early === null ? await settingsOf(flags) : null);
+  const at = earlyAddress(flags, environment);
+  const settings = at === null ? await settingsOf(flags) : null;
+  return addressOf(flags, { at, settings, isDefaultData: true });
 }
 
 function earlyAddress({ control, data }: ControlFlags, environment: Environment): string | null {
-  return control ?? (data ? notedAddress(data) : null) ?? (environment[ADDRESS_VARIABLE]?.trim() || null);
+  return control ?? (data ? addressIn(data) : null) ?? (environment[ADDRESS_VARIABLE]?.trim() || null);
 }
 
-function addressOf({ control }: ControlFlags, early: string | null, settings: SaidOfControl | null): string {
-  const data = dataOf(settings);
-  const at = early ?? settings?.at ?? (data && notedAddress(data)) ?? DEFAULT_ADDRESS;
-  return reachable(at, control === undefined ? "the control address" : "--control");
+interface FoundAddress {
+  readonly at: string | null;
+  readonly settings: SaidOfControl | null;
+  /** Whether the data directory that is there without being named may tell. */
+  readonly isDefaultData: boolean;
+}
+
+function addressOf({ control }: ControlFlags, { at, settings, isDefaultData }: FoundAddress): string {
+  const data = settings?.data ?? (isDefaultData ? DEFAULT_DATA : null);
+  const found = at ?? settings?.at ?? (data && addressIn(data)) ?? DEFAULT_ADDRESS;
+  return reachable(found, control === undefined ? "the control address" : "--control");
 }
 
 async function settingsOf({ config }: ControlFlags): Promise<SaidOfControl | null> {
   return (await import("./control-settings.ts")).controlSettings(config);
-}
-
-function dataOf(settings: SaidOfControl | null): string | null {
-  return settings?.data ?? (existsSync(join(DEFAULT_DATA, TOKEN_FILE)) ? DEFAULT_DATA : null);
-}
-
-function tokenIn(data: string): string | null {
-  const file = join(data, TOKEN_FILE);
-  return existsSync(file) ? file : null;
 }
 
 function fromVariable(token: string | undefined): FoundToken | null {
@@ -94,13 +94,36 @@ function fromVariable(token: string | undefined): FoundToken | null {
 
 function fromFile(file: string | null): FoundToken | null {
   if (file === null) return null;
-  const shown = safeText(file, SHOWN_CHARACTERS_MAX);
+  return reading(file, () =>
+    foundIn(file, { token: readTokenFile(file), isOpen: isOpenToOthers(statSync(file)) }),
+  );
+}
+
+/** The token that `run` keeps in a data directory; null when none is there. */
+function fromData(data: string | null): FoundToken | null {
+  if (data === null) return null;
+  const kept = reading(data, () => keptToken(data));
+  return kept && foundIn(kept.file, kept);
+}
+
+function addressIn(data: string): string | null {
+  return reading(data, () => notedAddress(data));
+}
+
+function foundIn(file: string, { token, isOpen }: { token: string; isOpen: boolean }): FoundToken {
+  const tokenFrom = safeText(file, SHOWN_CHARACTERS_MAX);
+  const caution = isOpen
+    ? `Others on this machine can read ${tokenFrom}, which holds the control token: chmod 600 it.`
+    : null;
+  return { token, tokenFrom, caution };
+}
+
+/** What is read from a file or directory; what is wrong with it is a sentence. */
+function reading<T>(from: string, read: () => T): T {
   try {
-    const caution = isOpenToOthers(file)
-      ? `Others on this machine can read ${shown}, which holds the control token: chmod 600 it.`
-      : null;
-    return { token: readTokenFile(file), tokenFrom: shown, caution };
+    return read();
   } catch (cause) {
+    const shown = safeText(from, SHOWN_CHARACTERS_MAX);
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === "EACCES")
       throw new NotDone(
@@ -108,7 +131,10 @@ function fromFile(file: string | null): FoundToken | null {
         2,
       );
     if (code === "ENOENT") throw new NotDone(`There is no file ${shown}.`, 2);
-    throw new NotDone(`The control token cannot be read: ${safeText(message, SHOWN_CHARACTERS_MAX)}.`, 2);
+    throw new NotDone(
+      `The control address and its token cannot be read: ${safeText(message, SHOWN_CHARACTERS_MAX)}.`,
+      2,
+    );
   }
 }
 
@@ -123,7 +149,7 @@ function noToken(data: string | null): NotDone {
 
 /** The address as it can be asked from here. */
 function reachable(written: string, from: string): string {
-  const match = /^(\[[0-9a-f:.]+\]|[^\s:/@]*):(\d{1,5})$/i.exec(written.trim());
+  const match = /^(\[[0-9a-f:.]+\]|[\p{L}\p{N}._-]*):(\d{1,5})$/iu.exec(written.trim());
   const host = (match?.[1] ?? "").replace(/^\[|\]$/g, "");
   const port = Number(match?.[2]);
   if (!match || port < 1 || port > 65_535) {

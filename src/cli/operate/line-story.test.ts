@@ -18,16 +18,17 @@ class Play {
   readonly story = new LineStory("main");
   readonly lines: [number, string][] = [];
   #now = 0;
-  #admitted = 0;
-  #waitedMs = 0;
+  /** Turns are used in the second in which they are given. */
+  readonly entered = { admitted: 0, entered: 0, waitedMs: 0 };
   onSite = 200;
 
   /** `seconds` seconds with this line; each second `letIn` visitors enter after `waitMs`. */
   seconds(count: number, waiting: number, { letIn = 0, waitMs = 0 } = {}): this {
     for (let i = 0; i < count; i++) {
       this.#now += 1_000;
-      this.#admitted += letIn;
-      this.#waitedMs += letIn * waitMs;
+      this.entered.admitted += letIn;
+      this.entered.entered += letIn;
+      this.entered.waitedMs += letIn * waitMs;
       const line = this.story.observe(this.#counts(waiting), ROOM, this.#now);
       if (line !== null) this.lines.push([this.#now / 1_000, line.message]);
     }
@@ -48,7 +49,7 @@ class Play {
       },
       ...{ state: "queueing", event: null, limits: { totalActiveUsers: 200, newUsersPerMinute: 600 } },
       ...{ isActive: true, noShows: 0, lanes: [], remarks: [] },
-      totals: { ...NO_TOTALS, admitted: this.#admitted, waitedMs: this.#waitedMs },
+      totals: { ...NO_TOTALS, ...this.entered },
     };
   }
 }
@@ -85,6 +86,21 @@ test("one who waits for a moment makes no line, and a line that comes and goes i
   const flicker = new Play();
   for (let i = 0; i < 60; i++) flicker.seconds(3, 4).seconds(3, 0);
   assert.equal(flicker.lines.length, 1);
+});
+
+test("the longest wait is that of visitors, not of turns: many may enter when few turns are given", () => {
+  const play = new Play().seconds(100, 20);
+  for (const [admitted, entered] of [
+    [9, 0],
+    [1, 10],
+  ] as const) {
+    play.entered.admitted += admitted;
+    play.entered.entered += entered;
+    play.entered.waitedMs += entered * 60_000;
+    play.seconds(1, 10);
+  }
+  play.seconds(60, 0);
+  assert.match(play.lines.at(-1)![1], /10 let in, longest wait about 1 min, peak 20/);
 });
 
 test("why a line forms: the rate where the site has room", () => {

@@ -3,8 +3,8 @@
  * cleared. At most one line a minute for each room; what happened meanwhile is in the next one. A line that is gone for less
  * than ten seconds is the same line.
  *
- * Pure: it is shown the counts again and again, with the time. The longest wait is that of those let in between two looks,
- * on average.
+ * Pure: it is shown the counts again and again, with the time. The longest wait is that of those who entered between two
+ * looks, on average.
  */
 import type { RoomSettings } from "../../config/schema.ts";
 import type { Counts } from "../../core/engine.ts";
@@ -140,8 +140,10 @@ function fromLine({ admitted, straightThrough }: Counts["totals"]): number {
   return admitted - straightThrough;
 }
 
-/** How long those waited who were let in between two looks, on average. */
+/** How long those waited who entered between two looks, on average. */
 function waitBetween(before: Counts["totals"] | null, now: Counts["totals"]): number {
-  const letIn = before === null ? 0 : fromLine(now) - fromLine(before);
-  return letIn <= 0 ? 0 : Math.max(0, (now.waitedMs - before!.waitedMs) / letIn);
+  // A wait is counted when its visitor enters, up to the claim window after the turn was given.
+  const fromLine = ({ entered, straightThrough }: Counts["totals"]) => entered - straightThrough;
+  const entered = before === null ? 0 : fromLine(now) - fromLine(before);
+  return entered <= 0 ? 0 : Math.max(0, (now.waitedMs - before!.waitedMs) / entered);
 }

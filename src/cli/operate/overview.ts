@@ -4,9 +4,8 @@
  */
 import { safeText } from "../../config/problem.ts";
 import { isRecord } from "../../config/salvage.ts";
-import { askControl, type ControlCall, noFairgate } from "./ask-control.ts";
+import { askControl, type ControlCall, somethingElse } from "./ask-control.ts";
 import type { ControlPlace } from "./find-control.ts";
-import { NotDone } from "./not-done.ts";
 
 const NAME_CHARACTERS_MAX = 40;
 const TEXT_CHARACTERS_MAX = 300;
@@ -49,6 +48,8 @@ export interface RoomRow {
   readonly noShows: number;
   /** Share of the waits told in the past hour that came true within the range told; null: none was compared. */
   readonly toldWaitsInside: number | null;
+  /** Seconds that a newcomer waits; null: nobody can say. */
+  readonly newcomerWait: { readonly low: number; readonly high: number } | null;
   readonly usersMax: number | null;
   readonly perMinuteMax: number | null;
   readonly lanes: readonly LaneRow[];
@@ -71,7 +72,7 @@ export async function askOverview(
 ): Promise<Overview> {
   const answer = await askControl(place, { method: "GET", path: "/rooms", ...options });
   const overview = readOverview(answer);
-  if (overview === null) throw new NotDone(noFairgate(place.at, "it says something else"), 1);
+  if (overview === null) throw somethingElse(place);
   return overview;
 }
 
@@ -91,7 +92,7 @@ export function readOverview(answer: unknown): Overview | null {
 class Misfit extends Error {}
 
 function room(value: unknown): RoomRow {
-  const { name, state, counts: all } = fields(value);
+  const { name, state, newcomerWait, counts: all } = fields(value);
   const counts = fields(all);
   const limits = fields(counts.limits);
   const totals = fields(counts.totals);
@@ -108,6 +109,7 @@ function room(value: unknown): RoomRow {
     unfairness: number(counts.unfairness),
     noShows: number(counts.noShows),
     toldWaitsInside: counts.waitAccuracy == null ? null : number(fields(counts.waitAccuracy).inside),
+    newcomerWait: newcomerWait == null ? null : range(newcomerWait),
     usersMax: limit(limits.totalActiveUsers),
     perMinuteMax: limit(limits.newUsersPerMinute),
     lanes: list(counts.lanes).map((lane) => {
@@ -116,7 +118,7 @@ function room(value: unknown): RoomRow {
     }),
     remarks: list(counts.remarks).map((remark) => {
       const { at, text: words } = fields(remark);
-      return { at: number(at), text: text(words) };
+      return { at: instant(at), text: text(words) };
     }),
     totals: Object.fromEntries(TOTALS.map((key) => [key, number(totals[key])])) as RoomRow["totals"],
   };
@@ -133,6 +135,11 @@ function origin(value: unknown): OriginRow {
   };
 }
 
+function range(value: unknown): RoomRow["newcomerWait"] {
+  const { low, high } = fields(value);
+  return { low: number(low), high: number(high) };
+}
+
 function fields(value: unknown): Record<string, unknown> {
   if (isRecord(value)) return value;
   throw new Misfit();
@@ -140,6 +147,12 @@ function fields(value: unknown): Record<string, unknown> {
 
 function number(value: unknown): number {
   if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw new Misfit();
+}
+
+function instant(value: unknown): number {
+  const at = number(value);
+  if (Number.isFinite(new Date(at).getTime())) return at;
   throw new Misfit();
 }
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { changeFrom, changeLines } from "./change.ts";
 import { bar, clipped, columnsOf, fitted, sparkline } from "./columns.ts";
 import { readOverview } from "./overview.ts";
-import { overviewText, roomText } from "./status-text.ts";
+import { overviewText, roomText, waitWords } from "./status-text.ts";
 
 const ESCAPES = "\x1b]0;owned\x07\x1b[2J\u202e";
 
@@ -34,7 +34,9 @@ const COUNTS = {
 };
 const ANSWER = {
   version: "0.1.0",
-  rooms: [{ name: `main${ESCAPES}`, state: "queueing", counts: COUNTS }],
+  rooms: [
+    { name: `main${ESCAPES}`, state: "queueing", newcomerWait: { low: 95, high: 400 }, counts: COUNTS },
+  ],
   origins: [
     { origin: "(default)", address: `http://a${ESCAPES}`, isUp: false, trouble: "unreachable", inFlight: 0 },
   ],
@@ -43,16 +45,45 @@ const ANSWER = {
 test("an overview fits 80 columns, and no escape of a name, an origin or a remark gets through", () => {
   const overview = readOverview(ANSWER)!;
   const text = overviewText(overview, "Fairgate") + roomText(overview.rooms[0]!, "");
-  assert.match(text, /1,204 +200 of 200 +600, no limit +about 2 min/);
+  assert.match(text, /1,204 +200 of 200 +600, no limit +2 to 7 min\n/);
+  assert.match(text, /a newcomer waits 2 to 7 min\n.*at most 200\n {2}let in +no limit; now 600 a minute\n/s);
   assert.match(text, /DOWN: nobody can connect/);
   assert.doesNotMatch(text, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
   for (const line of overviewText(overview, "").split("\n")) assert.ok(columnsOf(line) <= 80, line);
 });
 
+test("the wait is told as the range that visitors are told, and where nobody can say, that", () => {
+  const [room] = readOverview(ANSWER)!.rooms;
+  const words = (newcomerWait: { low: number; high: number } | null, more = {}) =>
+    waitWords({ ...room!, newcomerWait, ...more });
+  assert.deepEqual(
+    [
+      [0, 20],
+      [14, 36],
+      [58, 61],
+      [700, 3_000],
+      [4_000, 9_000],
+      [86_400, 400_000],
+    ].map(([low, high]) => words({ low: low!, high: high! })),
+    ["up to 20 s", "14 to 36 s", "58 to 61 s", "12 to 50 min", "1 to 3 h", "1 to 5 d"],
+  );
+  assert.equal(words(null), "unknown");
+  assert.equal(words({ low: 5, high: 9 }, { waiting: 0 }), "not at all");
+  assert.equal(words(null, { state: "paused" }), "while paused");
+});
+
 test("an answer of another form is noticed, whatever it is", () => {
   const room = ANSWER.rooms[0]!;
   const wrong = [null, [], 5, {}, { rooms: {} }, { rooms: [null] }, { rooms: [{ ...room, name: 5 }] }];
-  const counts = [null, { ...COUNTS, waiting: "5" }, { ...COUNTS, waiting: null }, { ...COUNTS, limits: 5 }];
+  wrong.push({ rooms: [{ ...room, newcomerWait: { low: "5" } }] });
+  const remarks = [{ at: 1e300, text: "" }];
+  const counts = [
+    null,
+    { ...COUNTS, remarks },
+    { ...COUNTS, waiting: "5" },
+    { ...COUNTS, waiting: null },
+    { ...COUNTS, limits: 5 },
+  ];
   for (const answer of [...wrong, ...counts.map((one) => ({ rooms: [{ ...room, counts: one }] }))])
     assert.equal(readOverview(answer), null);
   assert.equal(readOverview({ ...ANSWER, rooms: Array(10_001).fill(room) }), null);
@@ -82,6 +113,15 @@ test("changes are read as they are typed, and told from what to what", () => {
   });
   for (const wrong of ["totalActiveUsers", "=5", "a..b=5", "events=[", "1=1"])
     assert.throws(() => changeFrom([wrong]));
+  for (const twice of [
+    ["totalActiveUsers=1", "totalActiveUsers=2"],
+    ["page.title=x", "page=null"],
+    ["page=null", "page.title=x"],
+  ])
+    assert.throws(() => changeFrom(twice), /twice|both set/);
+  // JSON has no such number, and sends null, which would take the limit away.
+  for (const huge of ["totalActiveUsers=1e400", "newUsersPerMinute=-1e999", 'page={"a":[1e400]}'])
+    assert.throws(() => changeFrom([huge]), /is too large a number/);
   assert.deepEqual(Object.keys(changeFrom(["__proto__x=1", "a=1"].slice(1))), ["a"]);
   assert.deepEqual(changeLines(["a=2", "b.c=x"], { a: 1 }, { a: 2, b: { c: ESCAPES } }), [
     "a: 1 → 2",

@@ -1,9 +1,16 @@
 /** What `fairgate status` prints: all rooms as a table of 80 columns, or one room in full. Pure. */
-import { countText, limitWords, shareWords, spanWords } from "../../sim/what-if/words.ts";
+import { countText, shareWords } from "../../sim/what-if/words.ts";
 import { fitted } from "./columns.ts";
 import type { OriginRow, Overview, RoomRow } from "./overview.ts";
 
-const MINUTE_MS = 60_000;
+const NO_LIMIT = "no limit";
+/** Units of a wait in seconds, each up to twice the next. */
+const UNITS = [
+  [1, "s"],
+  [60, "min"],
+  [3_600, "h"],
+  [86_400, "d"],
+] as const;
 const ROOMS_SHOWN_MAX = 200;
 const ORIGINS_SHOWN_MAX = 20;
 const REMARKS_SHOWN_MAX = 5;
@@ -29,8 +36,7 @@ function row(room: RoomRow): string {
   const name = room.event === null ? room.name : `${room.name} (${room.event})`;
   const onSite = ofLimit(room.onSite + room.turns, room.usersMax);
   // Without a line nobody knows how fast it would move.
-  const rate =
-    room.waiting > 0 ? ofLimit(room.ratePerMinute, room.perMinuteMax) : limitWords(room.perMinuteMax);
+  const rate = room.waiting > 0 ? ofLimit(room.ratePerMinute, room.perMinuteMax) : limitOf(room.perMinuteMax);
   return cells([name, room.state, countText(room.waiting), onSite, rate, `  ${waitWords(room)}`]);
 }
 
@@ -42,15 +48,27 @@ function cells([name, state, ...numbers]: readonly string[]): string {
 
 /** `190 of 200`, or `190, no limit`. */
 export function ofLimit(value: number, limit: number | null): string {
-  return limit === null ? `${countText(value)}, no limit` : `${countText(value)} of ${countText(limit)}`;
+  return limit === null ? `${countText(value)}, ${NO_LIMIT}` : `${countText(value)} of ${countText(limit)}`;
 }
 
-/** What somebody who joins now may expect. */
-export function waitWords({ state, waiting, ratePerMinute }: RoomRow): string {
+function limitOf(limit: number | null): string {
+  return limit === null ? NO_LIMIT : countText(limit);
+}
+
+/** What somebody who joins now may expect, as the waiting page tells it. */
+export function waitWords({ state, waiting, newcomerWait }: RoomRow): string {
   if (state === "paused" || state === "closed" || state === "prequeue") return `while ${state}`;
   if (waiting === 0) return "not at all";
-  if (ratePerMinute <= 0) return "unknown";
-  return `about ${spanWords((waiting / ratePerMinute) * MINUTE_MS)}`;
+  return newcomerWait === null ? "unknown" : rangeWords(newcomerWait);
+}
+
+/** `12 to 50 min` */
+function rangeWords({ low, high }: NonNullable<RoomRow["newcomerWait"]>): string {
+  const next = UNITS.findIndex(([seconds]) => high < 2 * seconds);
+  const [seconds, unit] = UNITS.at(next < 0 ? -1 : Math.max(0, next - 1))!;
+  const [from, to] = [Math.round(low / seconds), Math.max(1, Math.round(high / seconds))];
+  if (from === 0) return `up to ${countText(to)} ${unit}`;
+  return from === to ? `about ${countText(to)} ${unit}` : `${countText(from)} to ${countText(to)} ${unit}`;
 }
 
 /** A line for each address of an origin. */
@@ -61,6 +79,10 @@ export function originLines(origins: readonly OriginRow[]): string[] {
     const is = isUp ? `up, ${countText(inFlight)} under way` : (TROUBLE[trouble ?? ""] ?? "DOWN");
     return `origin ${address}${whose}: ${is}`;
   });
+}
+
+function mostWords(limit: number | null): string {
+  return limit === null ? NO_LIMIT : `at most ${countText(limit)}`;
 }
 
 function toldWords(inside: number | null): string {
@@ -77,11 +99,11 @@ export function roomText(room: RoomRow, message: string): string {
     ["waiting", `${countText(room.waiting)}; a newcomer waits ${waitWords(room)}`],
     [
       "on site",
-      `${countText(room.onSite)}, and ${countText(room.turns)} on their way in; at most ${limitWords(room.usersMax)}`,
+      `${countText(room.onSite)}, and ${countText(room.turns)} on their way in; ${mostWords(room.usersMax)}`,
     ],
     [
       "let in",
-      `at most ${limitWords(room.perMinuteMax)} a minute${room.waiting > 0 ? `; now ${countText(room.ratePerMinute)}` : ""}`,
+      `${mostWords(room.perMinuteMax)}${room.perMinuteMax === null ? "" : " a minute"}${room.waiting > 0 ? `; now ${countText(room.ratePerMinute)} a minute` : ""}`,
     ],
     ["away", `${countText(room.lapsed)} places are kept for visitors who do not check in`],
     ["no-shows", `${shareWords(room.noShows)} of turns lately`],

@@ -4,6 +4,7 @@
  * a line each second instead, for programs.
  */
 import type { Command } from "commander";
+import { jsonLine } from "../json-text.ts";
 import { operate, type Printed, withControl } from "./commands.ts";
 import type { ControlFlags, ControlPlace } from "./find-control.ts";
 import { NotDone } from "./not-done.ts";
@@ -66,7 +67,7 @@ async function printLines(place: ControlPlace, only: string | null, first: Overv
   const print = ({ answer, rooms }: Overview) => {
     const { rooms: all, ...rest } = answer as { rooms: { name?: unknown }[] };
     const wanted = all.filter(({ name }) => rooms.some((room) => room.name === name));
-    process.stdout.write(`${JSON.stringify({ at: Date.now(), ...rest, rooms: wanted })}\n`);
+    process.stdout.write(jsonLine({ at: Date.now(), ...rest, rooms: wanted }));
   };
   for (let next = first; ; next = chosen(await askOverview(place), only)) {
     print(next);
