@@ -24,7 +24,7 @@ export class Traffic {
   readonly turnedAway: Record<string, number> = {};
   /** Invalid codes and JWTs with which visitors tried to get into a lane, by reason. */
   readonly lanesRefused: Record<string, number> = {};
-  /** Event streams that were not opened, by what was full. */
+  /** Event streams that were refused, by the limit reached. */
   readonly streamsRefused: Record<string, number> = {};
   /** Requests let past a line, by the rule that did. */
   readonly bypassed: Record<string, number> = {};
