@@ -23,8 +23,14 @@ import { type TempFolder, useOwnTempFolder } from "./temp-folder.ts";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [task = "", ...rest] = process.argv.slice(2);
 
+const CACHE = join(root, "node_modules", ".cache");
 /** Compiled code is kept between runs and between the processes of one; compiling is most of a short test's time. */
-const COMPILED = join(root, "node_modules", ".cache", "fairgate-tests");
+const COMPILED = join(CACHE, "fairgate-tests");
+/** What was found about types is kept between runs: then only files that changed, and those that use them, are checked. */
+const CHECK_TYPES = [
+  ...["-p", "tsconfig.json"],
+  ...["--incremental", "--tsBuildInfoFile", join(CACHE, "types.tsbuildinfo")],
+];
 
 const running = new Set<ChildProcess>();
 
@@ -39,7 +45,7 @@ const tasks: Record<string, () => Promise<void>> = {
     const temp = useOwnTempFolder();
     process.env.NODE_COMPILE_CACHE = COMPILED;
     ensurePrograms([CHROMIUM, REDIS, ...ORIGINS, ...FORWARD_AUTH_HOSTS]);
-    await tool("tsc", "-p", "tsconfig.json");
+    await tool("tsc", ...CHECK_TYPES);
     // What was just checked need not be checked again.
     await build("--noCheck");
     const patterns = ["src/**/*.test.ts", "test/**/*.test.ts"];
@@ -53,7 +59,7 @@ const tasks: Record<string, () => Promise<void>> = {
     const temp = useOwnTempFolder();
     process.env.NODE_COMPILE_CACHE = COMPILED;
     ensureRealSites();
-    await tool("tsc", "-p", "tsconfig.json");
+    await tool("tsc", ...CHECK_TYPES);
     await test(temp, ["test/real/*.test.ts", "test/real/*.real.ts"]);
   },
   ok: async () => {
