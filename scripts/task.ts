@@ -100,7 +100,8 @@ interface Group {
  * that tests with timeouts get the processor first, and use what is left while those wait.
  */
 const GROUPS: readonly Group[] = [
-  { name: "engines", has: /^src\/(engines\/(?!redis\/)|sim\/)/, atATime: null },
+  { name: "engines", has: /^src\/engines\/(?!redis\/)/, atATime: null },
+  { name: "simulations", has: /^src\/(sim\/|cli\/torture)/, atATime: null },
   {
     name: "sockets",
     has: /^src\/(gateway\/(proxy\/)?suite|office\/server)|^test\/tidy\//,
