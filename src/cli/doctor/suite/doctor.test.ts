@@ -243,7 +243,8 @@ describe("fairgate doctor", { concurrency: 4 }, () => {
         .join(),
       /^problem: .*is not a directory/,
     );
-    const flags = ["--origin", "http://127.0.0.1:3000", "--total-active-users", "5"];
+    // Nothing listens there, on any machine.
+    const flags = ["--origin", "http://127.0.0.1:1", "--total-active-users", "5"];
     await using run = await startRun([...flags, "--data", directory]);
     const [held, nothing] = await Promise.all([
       askCommand(...flags, "--data", directory),
