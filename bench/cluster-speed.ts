@@ -48,7 +48,7 @@ const TIMES_THE_PAPER_MIN = 100;
 /** Throughput with 16 nodes as a share of that with 3. The paper's: 0.64. */
 const KEPT_MIN = 0.67;
 const HTTP_NODES = 3;
-/** Runs of which the paper took the mean. */
+/** The paper took the mean of this many runs. */
 const PAPER_RUNS = 3;
 
 interface Paper {

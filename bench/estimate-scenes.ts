@@ -22,7 +22,7 @@ interface Crowd {
   readonly visits: Visits;
   readonly lane?: number;
   readonly noShow?: number;
-  /** Share that closes the page, some time in so many minutes. */
+  /** Share of visitors who close the page, at some time within this many minutes. */
   readonly closes?: { readonly share: number; readonly within: number };
 }
 

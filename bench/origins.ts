@@ -74,7 +74,7 @@ interface Scene {
 
 export const originsBench: Bench = {
   name: "origins",
-  about: "three addresses of which one is broken: GETs through our proxy, beside nginx with least_conn",
+  about: "three addresses, one of them broken: GETs through our proxy, beside nginx with least_conn",
   parts: PLAYS,
   async run({ isQuick, progress, isChosen }) {
     ensurePrograms([NGINX]);

@@ -11,7 +11,6 @@ import {
   planPops,
   type Sight,
   shardsToPeek,
-  shardToAddTo,
 } from "../src/core/relaxed.ts";
 import { seededFraction } from "../src/sim/hand-world.ts";
 
@@ -125,7 +124,7 @@ class Crowd {
 
   #shardToAddTo(): number {
     const { strategy = "peekBeforePop", peek } = this.#scene;
-    if (!strategy.startsWith("peekBeforeAdd")) return shardToAddTo(this.#numbers, this.dice);
+    if (!strategy.startsWith("peekBeforeAdd")) return Math.floor(this.dice() * this.#numbers.length);
     const pick = shardsToPeek(this.#numbers, peek, this.dice);
     const sign = strategy === "peekBeforeAdd" ? 1 : -1;
     const firstOf = (shard: number) => sign * (this.#shards[shard]!.first ?? PRIORITIES);

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { languageIndex } from "../src/testing/language-index.ts";
+import { languageIndex } from "./language-index.ts";
 
 const root = dirname(import.meta.dirname);
 
@@ -17,14 +17,14 @@ function write(name: string, text: string): void {
 
 // First: the schema knows the languages by it.
 write("src/config/language-tags.ts", languageIndex());
-const { exampleYaml } = await import("../src/config/example.ts");
+const { exampleYaml } = await import("./example-settings.ts");
 const { settingsOutline } = await import("../src/config/outline.ts");
-const { settingsReference } = await import("../src/config/reference.ts");
+const { settingsReference } = await import("./settings-page.ts");
 const { coveringTests } = await import("../src/testing/requirements/covering-tests.ts");
 const { requirementsTable } = await import("../src/testing/requirements/requirements.ts");
 write("fairgate.example.yaml", exampleYaml(settingsOutline()));
 write("docs/settings.md", settingsReference(settingsOutline(), requirementsTable(coveringTests())));
 const { errorsPage } = await import("./errors-page.ts");
 write("docs/errors.md", errorsPage());
-const { withCapabilityTable } = await import("../src/config/capability-table.ts");
+const { withCapabilityTable } = await import("./capability-table.ts");
 write("docs/engines.md", withCapabilityTable(readFileSync(join(root, "docs/engines.md"), "utf8")));

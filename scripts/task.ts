@@ -23,8 +23,14 @@ import { type TempFolder, useOwnTempFolder } from "./temp-folder.ts";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [task = "", ...rest] = process.argv.slice(2);
 
+const CACHE = join(root, "node_modules", ".cache");
 /** Compiled code is kept between runs and between the processes of one; compiling is most of a short test's time. */
-const COMPILED = join(root, "node_modules", ".cache", "fairgate-tests");
+const COMPILED = join(CACHE, "fairgate-tests");
+/** What was found about types is kept between runs: then only files that changed, and those that use them, are checked. */
+const CHECK_TYPES = [
+  ...["-p", "tsconfig.json"],
+  ...["--incremental", "--tsBuildInfoFile", join(CACHE, "types.tsbuildinfo")],
+];
 
 const running = new Set<ChildProcess>();
 
@@ -39,7 +45,7 @@ const tasks: Record<string, () => Promise<void>> = {
     const temp = useOwnTempFolder();
     process.env.NODE_COMPILE_CACHE = COMPILED;
     ensurePrograms([CHROMIUM, REDIS, ...ORIGINS, ...FORWARD_AUTH_HOSTS]);
-    await tool("tsc", "-p", "tsconfig.json");
+    await tool("tsc", ...CHECK_TYPES);
     // What was just checked need not be checked again.
     await build("--noCheck");
     const patterns = ["src/**/*.test.ts", "test/**/*.test.ts"];
@@ -53,7 +59,7 @@ const tasks: Record<string, () => Promise<void>> = {
     const temp = useOwnTempFolder();
     process.env.NODE_COMPILE_CACHE = COMPILED;
     ensureRealSites();
-    await tool("tsc", "-p", "tsconfig.json");
+    await tool("tsc", ...CHECK_TYPES);
     await test(temp, ["test/real/*.test.ts", "test/real/*.real.ts"]);
   },
   ok: async () => {
@@ -81,65 +87,59 @@ async function build(...options: string[]): Promise<void> {
   }
 }
 
-/** Tests that run in the same way. */
+/** Tests that run in the same way. All groups run at the same time. */
 interface Group {
   readonly name: string;
   readonly has: RegExp;
-  readonly options: readonly string[];
-  /** Test files that compute most of the time, at low priority, so that tests with timeouts get the processor first. */
-  readonly isPatient: boolean;
+  /** How many files run at a time, each in a process of its own; null: one process for all, as they are short. */
+  readonly atATime: number | null;
 }
 
-/** One process for all files: starting one for each would take longer than most of them run. */
-const SHARED = ["--test-isolation=none"];
-const THREE_FILES = ["--test-concurrency=3"];
-
-/** A test belongs to the first group that matches. */
+/**
+ * A test belongs to the first group that matches. Those in one process compute most of the time. They run at low priority, so
+ * that tests with timeouts get the processor first, and use what is left while those wait.
+ */
 const GROUPS: readonly Group[] = [
-  // One of the crash tests is itself the program that it kills.
-  {
-    name: "crashes",
-    has: /^src\/durable\/crash|^test\/(crash|cluster)\//,
-    options: THREE_FILES,
-    isPatient: false,
-  },
-  // Not in a shared process: these have servers of their own.
-  {
-    name: "Redis",
-    has: /^(src\/(engines|testing)|test)\/redis\//,
-    options: THREE_FILES,
-    isPatient: false,
-  },
-  { name: "engines", has: /^src\/(engines|sim)\//, options: SHARED, isPatient: true },
+  { name: "engines", has: /^src\/engines\/(?!redis\/)/, atATime: null },
+  { name: "simulations", has: /^src\/(sim\/|cli\/torture)/, atATime: null },
   {
     name: "sockets",
     has: /^src\/(gateway\/(proxy\/)?suite|office\/server)|^test\/tidy\//,
-    options: SHARED,
-    isPatient: true,
+    atATime: null,
   },
-  // Not browser tests, commands, or measurements.
+  // Not browser tests, commands, measurements, or a test that is itself the program that it kills.
   {
     name: "source",
-    has: /^src\/(?!gateway\/page\/suite\/|cli\/doctor\/suite\/|testing\/(linear|parsers\/))/,
-    options: SHARED,
-    isPatient: true,
+    has: /^src\/(?!gateway\/page\/suite\/|cli\/doctor\/suite\/|testing\/(linear|parsers\/|redis\/)|engines\/redis\/|durable\/crash)/,
+    atATime: null,
   },
   // Two browsers, a site and a gateway in each.
-  { name: "real sites", has: /\.real\.ts$/, options: ["--test-concurrency=2"], isPatient: false },
-  { name: "browsers, commands and costs", has: /./, options: THREE_FILES, isPatient: false },
+  { name: "real sites", has: /\.real\.ts$/, atATime: 2 },
+  // They have programs and servers of their own, and mostly wait.
+  { name: "programs, browsers and costs", has: /./, atATime: 6 },
 ];
 
-/**
- * Groups of a kind run at the same time; the next one starts as soon as one ends. Patient groups run at low priority, and two of
- * them use both cores once the others are done.
- */
-const AT_ONCE = { patient: 2, hurried: 2 };
+/** Of the files with a process of their own those that take longest, in this order: they start first, so none of them is the last. */
+const LONGEST = [
+  "test/docs/docs",
+  "test/redis/faults",
+  "src/engines/redis/redis-engine",
+  "test/crash/crash",
+  "src/engines/redis/suite/troubles",
+  "test/cluster/",
+  "test/hostile/missed-turns",
+  "test/browser/",
+  "test/cli/package",
+  "test/crash/",
+  "src/gateway/page/suite/",
+  "test/hostile/",
+];
 
 /** Enough that others go first, but not so much that other busy programs starve them. */
 const PATIENT_NICENESS = 4;
 
 /** A group that takes longer is ended; it then prints which files hung. */
-const GROUP_MAX_MS = 900_000;
+const GROUP_MAX_MS = 1_800_000;
 
 /**
  * Runs the tests in files that the patterns name, and ends with code 1 when one fails or leaves something in the temporary
@@ -154,35 +154,29 @@ async function test(temp: TempFolder, patterns: string[]): Promise<void> {
   if (failed.length + leftovers.length > 0) process.exit(1);
 }
 
-/** Runs the groups, a few at a time; the names of those that failed. */
+/** Runs the groups; the names of those that failed. */
 async function testGroups(files: readonly string[]): Promise<string[]> {
   const byGroup = Map.groupBy(files, (file) => GROUPS.find(({ has }) => has.test(file))!);
   const groups = GROUPS.filter((group) => byGroup.has(group));
-  const patient = groups.filter(({ isPatient }) => isPatient);
-  const hurried = groups.filter(({ isPatient }) => !isPatient);
-  const shown = groups.at(-1);
-  // What belongs to no other group takes longest, so it starts first.
-  if (hurried.at(-1) === shown) hurried.unshift(hurried.pop()!);
-  const failed: string[] = [];
-  const testNext = async (waiting: Group[]) => {
-    for (let group = waiting.shift(); group; group = waiting.shift())
-      if (!(await testGroup(group, byGroup.get(group)!, group === shown))) failed.push(group.name);
-  };
-  await Promise.all([
-    ...Array.from({ length: AT_ONCE.hurried }, () => testNext(hurried)),
-    ...Array.from({ length: AT_ONCE.patient }, () => testNext(patient)),
-  ]);
-  return failed;
+  const outcomes = groups.map(async (group) => ({
+    name: group.name,
+    isGood: await testGroup(group, byGroup.get(group)!, group === groups.at(-1)),
+  }));
+  return (await Promise.all(outcomes)).filter(({ isGood }) => !isGood).map(({ name }) => name);
 }
 
 /** True when all is good. One group's output is shown as it goes; that of the others is printed whole when they are done. */
-async function testGroup({ name, options, isPatient }: Group, files: string[], isShown: boolean) {
+async function testGroup({ name, atATime }: Group, files: string[], isShown: boolean) {
   const startedAt = performance.now();
-  const child = start(process.execPath, ["--test", ...options, ...files], {
+  const how =
+    atATime === null
+      ? ["--test", "--test-isolation=none", ...files]
+      : [join(root, "scripts", "test-files.ts"), `${atATime}`, ...longestFirst(files)];
+  const child = start(process.execPath, how, {
     stdio: ["ignore", isShown ? "inherit" : "pipe", "inherit"],
     timeout: GROUP_MAX_MS,
   });
-  if (isPatient && child.pid) setPriority(child.pid, PATIENT_NICENESS);
+  if (atATime === null && child.pid) setPriority(child.pid, PATIENT_NICENESS);
   const printed = child.stdout ? text(child.stdout) : "";
   const [code] = (await once(child, "close")) as [number | null];
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
@@ -191,14 +185,14 @@ async function testGroup({ name, options, isPatient }: Group, files: string[], i
   return code === 0;
 }
 
-/**
- * Every test, or those whose path contains one of the words given; none from node_modules. Those in `test` start real programs,
- * take longest, and come first, so that no group ends with one of them alone.
- */
+function longestFirst(files: readonly string[]): string[] {
+  const rank = (file: string) => LONGEST.findIndex((beginning) => file.startsWith(beginning)) + 1 || 1_000;
+  return files.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Every test, or those whose path contains one of the words given; none from node_modules. */
 function testFiles(patterns: string[]): string[] {
-  const all = globSync(patterns, { cwd: root, exclude: ["**/node_modules/**"] })
-    .sort()
-    .sort((a, b) => Number(b.startsWith("test/")) - Number(a.startsWith("test/")));
+  const all = globSync(patterns, { cwd: root, exclude: ["**/node_modules/**"] }).sort();
   return rest.length === 0 ? all : all.filter((file) => rest.some((word) => file.includes(word)));
 }
 

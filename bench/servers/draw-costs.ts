@@ -5,7 +5,8 @@
 import { hash, randomBytes } from "node:crypto";
 import { drawOrder, seedHash } from "../../src/core/draw.ts";
 import { DrawPool } from "../../src/core/draw-pool.ts";
-import { checkRecord, readRecord, recordText } from "../../src/core/draw-record.ts";
+import { checkRecord, readRecord } from "../../src/core/draw-record.ts";
+import { recordText } from "../../src/testing/record-text.ts";
 import type { DrawCosts } from "../draw.ts";
 
 const gathered = Number(process.argv[2]);

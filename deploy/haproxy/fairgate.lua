@@ -1,5 +1,5 @@
--- Asks Fairgate about a request: either it goes on to the site, with what the site is to know of its visitor, or Fairgate's
--- answer is the visitor's. See haproxy.cfg beside this file.
+-- Asks Fairgate about a request. Either the request goes on to the site, with headers about its visitor, or the visitor gets
+-- Fairgate's answer. See haproxy.cfg beside this file.
 
 local URL = "http://" .. os.getenv("FAIRGATE") .. "/.fairgate/auth/haproxy"
 local IS_OPEN = os.getenv("FAIRGATE_AWAY") == "open"
@@ -7,7 +7,7 @@ local TIMEOUT_MS = 10000
 local TOLD = {
   "fairgate-room", "fairgate-visitor", "fairgate-joined-at", "fairgate-admitted-at", "fairgate-pass",
 }
--- About one connection, or about a body that is not sent along.
+-- Headers of one connection, or of a body that is not sent along.
 local OWN = {
   ["connection"] = true, ["content-length"] = true, ["date"] = true, ["expect"] = true, ["fairgate-auth"] = true,
   ["keep-alive"] = true, ["proxy-connection"] = true, ["te"] = true, ["trailer"] = true,

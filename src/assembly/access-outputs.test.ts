@@ -42,7 +42,7 @@ test("a file is the same by either name, and another after it was moved away", a
   for (const output of [first, second, third]) output.close();
 });
 
-test("a full disk is an error for whoever wrote", async () => {
+test("a full disk is an error for the writer", async () => {
   const output = await destinationOf("/dev/full").open();
   const { error, written } = await write(output, "line\n");
   assert.deepEqual([error?.code, written], ["ENOSPC", 0]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type JoinPlace, readJoinPlace } from "../config/cluster-schema.ts";
+import { type EntryNode, readEntryNode } from "../config/cluster-schema.ts";
 import { findNodes, type Machine, ownAddress } from "./cluster-addresses.ts";
 
 interface Known {
@@ -26,9 +26,9 @@ function machine({ names = {}, services = {}, own = ["10.0.0.7"] }: Known = {}):
   };
 }
 
-function places(...written: readonly string[]): JoinPlace[] {
+function entryNodes(...written: readonly string[]): EntryNode[] {
   return written.map((text) => {
-    const read = readJoinPlace(text);
+    const read = readEntryNode(text);
     assert.ok("value" in read, text);
     return read.value;
   });
@@ -36,20 +36,20 @@ function places(...written: readonly string[]): JoinPlace[] {
 
 describe("where nodes are", () => {
   test("is as it is written, in that order", async () => {
-    const join = places("10.0.0.9", "gate-2:7200", "10.0.0.8");
+    const join = entryNodes("10.0.0.9", "gate-2:7200", "10.0.0.8");
     const { addresses } = await findNodes(join, machine());
     assert.deepEqual(addresses, ["10.0.0.9:7100", "gate-2:7200", "10.0.0.8:7100"]);
   });
 
   test("is by name the same list for all, from the lowest address on", async () => {
     const names = { "fairgate.internal": ["10.0.0.10", "2001:db8::1", "10.0.0.9"] };
-    const { addresses, problems } = await findNodes(places("dns:fairgate.internal"), machine({ names }));
+    const { addresses, problems } = await findNodes(entryNodes("dns:fairgate.internal"), machine({ names }));
     assert.deepEqual([addresses, problems], [["10.0.0.9:7100", "10.0.0.10:7100"], []]);
   });
 
   test("may be IPv6, where a name has nothing else", async () => {
     const names = { a: ["2001:db8::2", "2001:db8::1"] };
-    const { addresses } = await findNodes(places("dns:a:80"), machine({ names }));
+    const { addresses } = await findNodes(entryNodes("dns:a:80"), machine({ names }));
     assert.deepEqual(addresses, ["[2001:db8::1]:80", "[2001:db8::2]:80"]);
   });
 
@@ -60,12 +60,12 @@ describe("where nodes are", () => {
         { name: "gate-1.a", port: 7_100 },
       ],
     };
-    const { addresses } = await findNodes(places("dns:_f._tcp.a"), machine({ services }));
+    const { addresses } = await findNodes(entryNodes("dns:_f._tcp.a"), machine({ services }));
     assert.deepEqual(addresses, ["gate-1.a:7100", "gate-2.a:7200"]);
   });
 
   test("is told of in a sentence where a name leads nowhere, and the rest is there", async () => {
-    const found = await findNodes(places("dns:nowhere.internal", "10.0.0.8"), machine());
+    const found = await findNodes(entryNodes("dns:nowhere.internal", "10.0.0.8"), machine());
     assert.deepEqual(found, {
       addresses: ["10.0.0.8:7100"],
       problems: ["dns:nowhere.internal:7100 has no addresses: the name is unknown"],

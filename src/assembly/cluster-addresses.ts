@@ -9,9 +9,9 @@ import { lookup, resolveSrv } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import { EVERY_ADDRESS } from "../config/cluster-check.ts";
-import type { JoinPlace } from "../config/cluster-schema.ts";
-import { type ClusterSettings, formatJoinPlace } from "../config/cluster-settings.ts";
+import { EVERY_ADDRESS, isLoopback } from "../config/cluster-check.ts";
+import type { EntryNode } from "../config/cluster-schema.ts";
+import { type ClusterSettings, formatEntryNode } from "../config/cluster-settings.ts";
 import { formatHostPort } from "../config/kinds.ts";
 
 const ADDRESSES_MAX = 64;
@@ -45,8 +45,8 @@ export interface Found {
 }
 
 /** All nodes the settings name. */
-export async function findNodes(join: readonly JoinPlace[], machine: Machine): Promise<Found> {
-  const found = await Promise.all(join.map((place) => findPlace(place, machine)));
+export async function findNodes(join: readonly EntryNode[], machine: Machine): Promise<Found> {
+  const found = await Promise.all(join.map((entry) => findEntryNode(entry, machine)));
   const addresses = [...new Set(found.flatMap((each) => each.addresses))].slice(0, ADDRESSES_MAX);
   return {
     addresses: isByName(join) ? inOrder(addresses) : addresses,
@@ -55,22 +55,22 @@ export async function findNodes(join: readonly JoinPlace[], machine: Machine): P
 }
 
 /** True if the list depends on DNS. */
-export function isByName(join: readonly JoinPlace[]): boolean {
+export function isByName(join: readonly EntryNode[]): boolean {
   return join.some(({ by }) => by !== "address");
 }
 
-async function findPlace(place: JoinPlace, machine: Machine): Promise<Found> {
-  if (place.by === "address") return { addresses: [place.address], problems: [] };
+async function findEntryNode(entry: EntryNode, machine: Machine): Promise<Found> {
+  if (entry.by === "address") return { addresses: [entry.address], problems: [] };
   try {
     const addresses =
-      place.by === "records"
-        ? oneKind(await machine.addressesOf(place.name)).map((host) =>
-            formatHostPort({ host, port: place.port }),
+      entry.by === "records"
+        ? oneKind(await machine.addressesOf(entry.name)).map((host) =>
+            formatHostPort({ host, port: entry.port }),
           )
-        : (await machine.hostsOf(place.name)).map(({ name, port }) => `${hostName(name)}:${port}`);
+        : (await machine.hostsOf(entry.name)).map(({ name, port }) => `${hostName(name)}:${port}`);
     return { addresses, problems: [] };
   } catch (cause) {
-    return { addresses: [], problems: [`${formatJoinPlace(place)} ${whyNotFound(cause)}`] };
+    return { addresses: [], problems: [`${formatEntryNode(entry)} ${whyNotFound(cause)}`] };
   }
 }
 
@@ -151,8 +151,4 @@ function partsOf(address: string): { host: string; port: number } {
   const colon = address.lastIndexOf(":");
   const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
   return { host, port: Number(address.slice(colon + 1)) };
-}
-
-function isLoopback(address: string): boolean {
-  return address === "::1" || address.startsWith("127.");
 }

@@ -7,7 +7,7 @@ import { changeRoom, inForce, plainBuilding } from "../testing/plain-building.ts
 import { ClusterData, type ClusterNotes } from "./cluster-data.ts";
 import { RoomChanges } from "./kept-changes.ts";
 
-/** Notes that two nodes have in common; whoever writes hears of it too. */
+/** Notes shared by two nodes; the writer is notified too. */
 function sharedNotes(): ClusterNotes {
   const kept = new Map<string, unknown>();
   const listeners = new Set<(name: string) => void>();

@@ -9,7 +9,7 @@ import { SETTINGS_NOTE, type SettingsNote } from "./cluster-notes.ts";
 
 const LONG_MS = 1_000;
 const self = {
-  slot: 0,
+  number: 0,
   name: "gate-1",
   life: 1,
   address: "127.0.0.1:7100",
@@ -36,7 +36,7 @@ function stage() {
   const kept = new Map<string, unknown>();
   const counted: boolean[] = [];
   let status: NodeStatus = {
-    ...{ name: "gate-1", life: 1, slot: null, view: null, isRoot: false, root: null, pointer: null },
+    ...{ name: "gate-1", life: 1, number: null, view: null, isRoot: false, root: null, pointer: null },
     ...{ isSettled: true, rounds: 0, problem: null, isGone: false, rooms: {}, counts: {} },
   };
   const engine = {

@@ -3,17 +3,26 @@ import { test } from "node:test";
 import type { NodeStatus } from "../engines/cluster/node-status.ts";
 import { type ReportParts, reportOf } from "./cluster-report.ts";
 
-const member = (slot: number, is: "alive" | "suspect" | "dead" = "alive") => ({
-  ...{ slot, name: `gate-${slot}`, life: 1, address: `10.0.0.${slot}:7100`, is, clockWrongMs: null },
+const member = (number: number, is: "alive" | "suspect" | "dead" = "alive") => ({
+  ...{ number, name: `gate-${number}`, life: 1, address: `10.0.0.${number}:7100`, is, clockWrongMs: null },
 });
 const OWN = { ownFirst: null, ownWaiting: 2, turns: 1, visits: 3, spare: 4, waiting: 9 };
 
 function statusOf(change: Partial<NodeStatus> = {}): NodeStatus {
   return {
-    ...{ name: "gate-1", life: 1, slot: 1, isRoot: true, root: 1, pointer: null, isSettled: true, rounds: 5 },
+    ...{
+      name: "gate-1",
+      life: 1,
+      number: 1,
+      isRoot: true,
+      root: 1,
+      pointer: null,
+      isSettled: true,
+      rounds: 5,
+    },
     view: {
       ...{ version: 3, number: 192 },
-      members: [1, 2, 3, 4, 5].map((slot) => member(slot)),
+      members: [1, 2, 3, 4, 5].map((number) => member(number)),
       lost: [],
       isMajority: true,
     },
@@ -47,9 +56,9 @@ test("nodes come in the order of the tree, each with the one above it and what i
   );
 });
 
-test("the root is whoever counted last, and before that only the way to it is known", () => {
-  const at = (slot: number, root: number | null, pointer: number | null) => {
-    const known = report(statusOf({ slot, isRoot: pointer === null, root, pointer }));
+test("the root is the node that counted last; before that only the direction towards it is known", () => {
+  const at = (number: number, root: number | null, pointer: number | null) => {
+    const known = report(statusOf({ number, isRoot: pointer === null, root, pointer }));
     return [known.root, known.towardsRoot];
   };
   assert.deepEqual(at(1, 1, null), ["gate-1", null]);
@@ -109,7 +118,7 @@ test("a part that was cut off says what it still does", () => {
 
 test("a node in no cluster says so, with what is wrong with those it asked", () => {
   const wire = new Map([["10.0.0.2:7100", "10.0.0.2:7100 does not know our cluster secret"]]);
-  const { view, nodes, root, problems } = report(statusOf({ view: null, slot: null, isRoot: false }), {
+  const { view, nodes, root, problems } = report(statusOf({ view: null, number: null, isRoot: false }), {
     wire,
   });
   assert.deepEqual([view, nodes, root], [null, [], null]);

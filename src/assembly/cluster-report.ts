@@ -25,9 +25,10 @@ export interface ReportParts {
 export function reportOf(parts: ReportParts): ClusterReport {
   const { status, address } = parts;
   const { name, view, rounds } = status;
-  const tree = view && treeOf(view.members.map(({ slot }) => slot));
+  const tree = view && treeOf(view.members.map(({ number }) => number));
   const nodes = tree ? nodesOf(status, tree) : [];
-  const nameOf = (slot: number | null) => view?.members.find((member) => member.slot === slot)?.name ?? null;
+  const nameOf = (number: number | null) =>
+    view?.members.find((member) => member.number === number)?.name ?? null;
   return {
     ...{ name, address, rounds, nodes },
     view: view && { version: view.version, isMajority: view.isMajority, isSettled: status.isSettled },
@@ -41,16 +42,16 @@ export function reportOf(parts: ReportParts): ClusterReport {
 
 function nodesOf(status: NodeStatus, tree: Tree): ClusterNodeReport[] {
   const { members } = status.view!;
-  const inTree = (slot: number): number[] => [slot, ...tree.childrenOf(slot).flatMap(inTree)];
-  return inTree(tree.root).map((slot) => {
-    const member = members.find((one) => one.slot === slot)!;
-    const parent = tree.parentOf(slot);
+  const inTree = (number: number): number[] => [number, ...tree.childrenOf(number).flatMap(inTree)];
+  return inTree(tree.root).map((number) => {
+    const member = members.find((one) => one.number === number)!;
+    const parent = tree.parentOf(number);
     return {
       name: member.name,
       address: member.address,
       state: member.is,
-      parent: members.find((one) => one.slot === parent)?.name ?? null,
-      isHere: slot === status.slot,
+      parent: members.find((one) => one.number === parent)?.name ?? null,
+      isHere: number === status.number,
       own: ownOf(status, idOf(member)),
     };
   });

@@ -4,7 +4,7 @@ import type { NodeStatus } from "../engines/cluster/node-status.ts";
 import { handWorld } from "../sim/hand-world.ts";
 import { ClusterWatch, DIFFERENCE_TOLD_AFTER_MS, WAITING_TOLD_EVERY_MS } from "./cluster-watch.ts";
 
-const named = (name: string) => ({ slot: 0, name, life: 1, address: `${name}:7100`, is: "alive" as const });
+const named = (name: string) => ({ number: 0, name, life: 1, address: `${name}:7100`, is: "alive" as const });
 
 function stage() {
   const { log, logged } = handWorld();

@@ -4,7 +4,7 @@
  *   1. core/capabilities.ts   a row: what it can do. What it cannot is refused by the settings check from then on.
  *   2. engines/NAME/          the engine, and a test that runs every suite of `engines/` with that row.
  *   3. assembly/engines.ts    its record: how it opens, and with that what it keeps and what its node tells.
- *   4. config/                its settings, `placeOf`, and words for what it cannot do (capability-check.ts).
+ *   4. config/                its settings, `lineKindOf`, and words for what it cannot do (capability-check.ts).
  *   5. docs/engines.md        a chapter; `npm run generate` puts it into the table.
  */
 import type { Settings } from "../config/schema.ts";

@@ -10,7 +10,7 @@ import type { EngineRecord, EngineSettings, OpenEngine } from "./engine-record.t
 const openRedis: EngineRecord["open"] = async ({ redis }, world) =>
   (await import("./open-redis.ts")).openRedis(redis!, world);
 
-export const ENGINES: Readonly<Record<EngineKind, EngineRecord>> = {
+const ENGINES: Readonly<Record<EngineKind, EngineRecord>> = {
   memory: { capabilities: CAPABILITIES.memory, open: openMemory },
   redis: { capabilities: CAPABILITIES.redis, open: openRedis },
   // Rooms with either kind of line live in one Redis side by side, so they have one engine.

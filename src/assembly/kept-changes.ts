@@ -231,7 +231,7 @@ export class RoomChanges {
   }
 
   #context(file: Settings): RoomContext {
-    return { trustedProxies: file.trustedProxies, place: lineKindOf(file), checkPage: this.#checkPage };
+    return { trustedProxies: file.trustedProxies, lineKind: lineKindOf(file), checkPage: this.#checkPage };
   }
 
   #markOf(room: RoomSettings): string {

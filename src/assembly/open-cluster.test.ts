@@ -72,11 +72,11 @@ test("two nodes find each other, keep what is changed together, and one takes ov
   assert.ok(joined.kind === "entered" || joined.kind === "waiting", joined.kind);
   await first.close();
   await eventually("one is left, with the other's visitor", async () => {
-    // Whoever got a place may have a turn by now.
+    // A visitor who got a place may have a turn by now.
     const { waiting, admitted, onSite } = await second.engine.counts("main");
     return namesAt(second).length === 1 && waiting + admitted + onSite === 1;
   });
-  assert.deepEqual(second.cluster.report().lost, [], "whoever says goodbye is not lost");
+  assert.deepEqual(second.cluster.report().lost, [], "a node that announced its end is not lost");
 });
 
 test("a node with another secret is not taken in, and both sides say why", async (t) => {

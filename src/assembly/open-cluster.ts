@@ -7,7 +7,7 @@
  * Until it is taken in, a node knows nothing of the others' visitors, and must take none: `joined` is to be waited for.
  * Closing says goodbye first, while messages still go, so that the others take its places over at once.
  */
-import type { JoinPlace } from "../config/cluster-schema.ts";
+import type { EntryNode } from "../config/cluster-schema.ts";
 import type { ClusterSettings } from "../config/cluster-settings.ts";
 import type { World } from "../core/world.ts";
 import { ClusterEngine } from "../engines/cluster/cluster-engine.ts";
@@ -72,7 +72,7 @@ export async function openCluster(
 
 /** All nodes the settings name. An unknown name may be a typing mistake, so no cluster is created then. */
 async function findAtStart(
-  join: readonly JoinPlace[],
+  join: readonly EntryNode[],
   world: World,
   machine: Machine,
 ): Promise<readonly string[]> {
@@ -125,7 +125,7 @@ function startNode(
 }
 
 /** DNS may not have this node's address yet; it is inserted where it will be, so that all nodes agree on the first. */
-function withSelf(nodes: readonly string[], self: string, join: readonly JoinPlace[]): readonly string[] {
+function withSelf(nodes: readonly string[], self: string, join: readonly EntryNode[]): readonly string[] {
   return isByName(join) && !nodes.includes(self) ? inOrder([...nodes, self]) : nodes;
 }
 
@@ -138,7 +138,7 @@ interface Refreshed {
 }
 
 /** Looks names up periodically. If one cannot be found, the list stays as it was. */
-function refresh(join: readonly JoinPlace[], { engine, desk, world, machine, self }: Refreshed): () => void {
+function refresh(join: readonly EntryNode[], { engine, desk, world, machine, self }: Refreshed): () => void {
   if (!isByName(join)) return () => {};
   let lookedAt = world.clock.now();
   let isLooking = false;

@@ -3,6 +3,7 @@
  *
  * Exit codes: 0 the draw was made as promised; 1 it was not; 2 the input cannot be read.
  */
+
 import { readFileSync, statSync } from "node:fs";
 import type { DrawRecord } from "../core/draw.ts";
 import {
@@ -20,6 +21,7 @@ import {
   type RoomRecord,
   readRecord,
 } from "../core/draw-record.ts";
+import { jsonText } from "./json-text.ts";
 import { progressHere } from "./progress.ts";
 
 export interface AuditFlags {
@@ -45,13 +47,13 @@ interface Check {
 export function auditDraw(file: string | undefined, flags: AuditFlags): void {
   const result = audit(file, flags);
   if ("wrong" in result) {
-    if (flags.json) print({ ok: false, error: result.wrong });
+    if (flags.json) process.stdout.write(jsonText({ ok: false, error: result.wrong }));
     else process.stderr.write(`${result.wrong}\n`);
     process.exitCode = 2;
     return;
   }
   const isGood = result.value.checks.every(({ ok }) => ok);
-  if (flags.json) print(forPrograms(result.value, isGood));
+  if (flags.json) process.stdout.write(jsonText(forPrograms(result.value, isGood)));
   else process.stdout.write(`${inWords(result.value, isGood)}\n`);
   if (!isGood) process.exitCode = 1;
 }
@@ -185,10 +187,6 @@ function forPrograms({ drawn, receipt, checks, unknown }: Audit, ok: boolean): o
     checks,
     unknown,
   };
-}
-
-function print(result: object): void {
-  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 }
 
 function instant(at: number): string {

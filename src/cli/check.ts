@@ -33,10 +33,10 @@ export type CheckFlags = SettingsFlags &
 export function checkCommand(command: Command): Command {
   return command
     .description(
-      "Check everything that would stop `run`, and what goes wrong on the night. With --url, tell what becomes of a request.",
+      "Check everything that would stop `run`, and what goes wrong on the night. With --url, tell how a request is handled.",
     )
     .argument("[file]", "settings file, as with --config")
-    .option("--url <address>", "tell what becomes of a request for this address, and why")
+    .option("--url <address>", "tell how a request for this address is handled, and why")
     .option("--method <name>", "the request's method (default: GET)")
     .option("--header <line>", 'a header of the request, "Name: value"; may be repeated', gather)
     .option("--address <ip>", "where the request comes from")

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { ClusterNodeReport, ClusterReport } from "../office/desk.ts";
 import { COLUMNS_MAX, clusterText } from "./cluster-text.ts";
+import { columnsOf } from "./operate/columns.ts";
 
 function node(
   number: number,
@@ -55,6 +56,13 @@ room                             all waiting  waiting here    turns here  on sit
 main                                  21,000         2,000             2            20             0
 `,
   );
+});
+
+test("names in wide characters, which take two columns each, leave the columns behind them in line", () => {
+  const text = clusterText({ ...WELL, nodes: [node(1, null, { name: "東京".repeat(20) }), node(2, null)] });
+  const rows = text.split("\n").filter((line) => line.includes(" alive "));
+  assert.equal(rows.length, 2);
+  assert.equal(new Set(rows.map((row) => columnsOf(row.slice(0, row.indexOf("10.0.0."))))).size, 1, text);
 });
 
 test("what is wrong stands out, with lost nodes in the table", () => {

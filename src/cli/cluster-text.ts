@@ -6,6 +6,8 @@
  */
 import { safeText } from "../config/problem.ts";
 import type { ClusterNodeReport, ClusterReport } from "../office/desk.ts";
+import { wrapped } from "../sim/what-if/words.ts";
+import { fitted } from "./operate/columns.ts";
 
 export const COLUMNS_MAX = 100;
 const COLUMNS_MIN = 80;
@@ -102,7 +104,7 @@ function sums(nodes: readonly ClusterNodeReport[]): string[] {
 function line({ name, address, state, numbers }: Row, width: number): string {
   const nameColumns = width - ADDRESS_COLUMNS - STATE_COLUMNS - 3 * NUMBER_COLUMNS - 2;
   return [
-    `${fit(name, nameColumns)} ${fit(address, ADDRESS_COLUMNS)} ${fit(state, STATE_COLUMNS)}`,
+    `${fitted(name, nameColumns)} ${fitted(address, ADDRESS_COLUMNS)} ${fitted(state, STATE_COLUMNS)}`,
     ...numbers.map((text) => text.padStart(NUMBER_COLUMNS)),
   ]
     .join("")
@@ -124,7 +126,7 @@ function rooms({ rooms }: ClusterReport, width: number): string {
   if (names.length === 0) return "";
   const nameColumns = width - 5 * ROOM_NUMBER_COLUMNS;
   const row = (name: string, cells: readonly string[]) =>
-    `${fit(name, nameColumns)}${cells.map((text) => text.padStart(ROOM_NUMBER_COLUMNS)).join("")}`;
+    `${fitted(name, nameColumns)}${cells.map((text) => text.padStart(ROOM_NUMBER_COLUMNS)).join("")}`;
   const rows = names.slice(0, ROOMS_SHOWN_MAX).map((name) => {
     const { waiting, ownWaiting, turns, onSite, spare } = rooms[name]!;
     const cells = [waiting, ownWaiting, turns, onSite, spare].map((value) =>
@@ -141,24 +143,7 @@ function rooms({ rooms }: ClusterReport, width: number): string {
 }
 
 function problems({ problems }: ClusterReport, width: number): string {
-  return problems.map((text) => wrap(`! ${safeText(text, PROBLEM_CHARACTERS_MAX)}`, width)).join("\n");
-}
-
-/** Text wrapped to `columns`, all lines except the first indented. */
-function wrap(text: string, columns: number): string {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < columns)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(lines.length === 0 ? word : `  ${word}`);
-  }
-  return lines.join("\n");
-}
-
-/** Cut or padded to exactly this many columns. */
-function fit(text: string, columns: number): string {
-  return text.length > columns ? `${text.slice(0, columns - 1)}…` : text.padEnd(columns);
+  return problems.flatMap((text) => wrapped(safeText(text, PROBLEM_CHARACTERS_MAX), width, "! ")).join("\n");
 }
 
 function plain(text: string): string {

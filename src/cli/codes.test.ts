@@ -95,9 +95,9 @@ test("a code is still good after the secret was changed", () => {
 
 test("a mistake in the command is answered with one sentence that says what it should be", () => {
   const cases: readonly (readonly [Partial<NewFlags>, RegExp])[] = [
-    [{}, /--room: main, other/],
+    [{}, /main, other.*--room/],
     [{ room: "mian" }, /no room "mian".*Did you mean main\?/],
-    [{ room: "x" }, /There are main, other/],
+    [{ room: "x" }, /there is main, other/],
     [{ room: "__proto__" }, /no room "__proto__"/],
     [{ room: "main" }, /--lane: vip, press/],
     [{ room: "main", lane: "vpi" }, /no lane "vpi" in room main.*Did you mean vip\?/],

@@ -13,7 +13,6 @@ import type { Command } from "commander";
 import { withKeptSecret } from "../assembly/data.ts";
 import { noSuchLane } from "../config/check-lanes.ts";
 import { explain } from "../config/explain.ts";
-import { nearest } from "../config/nearest.ts";
 import { safeText } from "../config/problem.ts";
 import type { RoomSettings, Settings } from "../config/schema.ts";
 import { SECRET_VARIABLE } from "../config/secrets.ts";
@@ -21,6 +20,8 @@ import { formatDuration, parseDuration } from "../config/units.ts";
 import { laneNumber } from "../core/lanes.ts";
 import { codeInUrl } from "../gateway/lanes/carried-code.ts";
 import { CODE_ID_BYTES, codeKeys, type LaneCode, readCode, writeCode } from "../gateway/lanes/code.ts";
+import { chooseRoom } from "./choose-room.ts";
+import { jsonText } from "./json-text.ts";
 import { readSettings } from "./read-settings.ts";
 
 const COUNT_MAX = 100_000;
@@ -103,8 +104,10 @@ function withSource(command: Command): Command {
 export function newCodes(flags: NewFlags, { settings, now }: Signing): Outcome {
   const count = readCount(flags.count);
   const expiresAt = Math.ceil((now + readExpires(flags.expires)) / 1_000) * 1_000;
-  const [room, { lanes }] = chooseRoom(settings, flags.room);
-  const lane = chooseLane(room, lanes, flags.lane);
+  const chosen = chooseRoom(settings, flags.room);
+  if ("wrong" in chosen) throw new CommandRefusal(chosen.wrong);
+  const room = chosen.name;
+  const lane = chooseLane(room, chosen.room.lanes, flags.lane);
   const kind = flags.once ? "once" : "many";
   const keys = codeKeys(room, settings);
   const codes = Array.from({ length: count }, () => {
@@ -113,7 +116,7 @@ export function newCodes(flags: NewFlags, { settings, now }: Signing): Outcome {
   });
   const end = new Date(expiresAt).toISOString();
   const text = flags.json
-    ? json(codes.map(({ code, id }) => ({ code, room, lane, kind, id, expiresAt: end })))
+    ? jsonText(codes.map(({ code, id }) => ({ code, room, lane, kind, id, expiresAt: end })))
     : codes.map(({ code }) => `${code}\n`).join("");
   return { text, isGood: true };
 }
@@ -121,7 +124,7 @@ export function newCodes(flags: NewFlags, { settings, now }: Signing): Outcome {
 /** Describes a code, or the code in a link. */
 export function checkCode(written: string, flags: CodesCheckFlags, { settings, now }: Signing): Outcome {
   const found = findCode((codeInUrl(written) ?? written).trim(), settings, now);
-  const text = flags.json ? json(forPrograms(found)) : `${inWords(found)}\n`;
+  const text = flags.json ? jsonText(forPrograms(found)) : `${inWords(found)}\n`;
   return { text, isGood: found.refusal === null };
 }
 
@@ -195,16 +198,6 @@ function settingsOf({ config, data }: SourceFlags): SecretSettings {
   }
 }
 
-function chooseRoom({ rooms }: Settings, named: string | undefined): [name: string, room: RoomSettings] {
-  const names = Object.keys(rooms);
-  const name = named ?? (names.length === 1 ? names[0]! : null);
-  if (name === null) throw new CommandRefusal(`Name the room with --room: ${names.join(", ")}.`);
-  if (Object.hasOwn(rooms, name)) return [name, rooms[name]!];
-  const near = nearest(name, names);
-  const hint = near ? `Did you mean ${near}?` : `There are ${names.join(", ")}.`;
-  throw new CommandRefusal(`there is no room "${safeText(name, SHOWN_CHARACTERS_MAX)}". ${hint}`);
-}
-
 function chooseLane(room: string, lanes: RoomSettings["lanes"], named: string | undefined): string {
   const names = Object.keys(lanes);
   if (names.length === 0)
@@ -238,10 +231,6 @@ function readExpires(written: string): number {
 
 function shown(written: string): string {
   return `"${safeText(written, SHOWN_CHARACTERS_MAX)}"`;
-}
-
-function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 /** Prints what the work gives. A refusal goes to standard error, and nothing is printed on standard output. */

@@ -4,6 +4,7 @@
  *
  * Exit codes: 0 all is well, or there are only cautions; 1 there is a problem; 2 the command or the settings are not right.
  */
+
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { explain, toJson } from "../config/explain.ts";
@@ -16,6 +17,7 @@ import { examine } from "./doctor/examine.ts";
 import { nightVerdicts } from "./doctor/night-checks.ts";
 import { hasProblem, summary, table, verdictsForPrograms } from "./doctor/report.ts";
 import type { DoctorVerdict } from "./doctor/verdict.ts";
+import { jsonText } from "./json-text.ts";
 import { whileTelling } from "./progress.ts";
 import { DEFAULT_FILE, readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
 
@@ -47,7 +49,8 @@ export async function doctor(flags: DoctorFlags): Promise<void> {
   );
   const verdicts = found.flat();
   if (hasProblem(verdicts)) process.exitCode = 1;
-  if (flags.json) return print({ ...place(settings), ...verdictsForPrograms(verdicts) });
+  if (flags.json)
+    return void process.stdout.write(jsonText({ ...place(settings), ...verdictsForPrograms(verdicts) }));
   process.stdout.write(inWords(settings, verdicts));
 }
 
@@ -87,15 +90,11 @@ function place({ redis, data }: Settings): object {
 
 function refuse({ json }: DoctorFlags, problems: readonly Problem[]): void {
   process.exitCode = 2;
-  if (json) return print({ ok: false, problems: toJson(problems) });
+  if (json) return void process.stdout.write(jsonText({ ok: false, problems: toJson(problems) }));
   tell(problems, "problem");
 }
 
 function tell(notes: readonly Problem[], noun: "problem" | "warning"): void {
   const isColour = process.stderr.isTTY === true && process.env.NO_COLOR === undefined;
   process.stderr.write(`${explain(notes, { colour: isColour, noun })}\n`);
-}
-
-function print(result: object): void {
-  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 }

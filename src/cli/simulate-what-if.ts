@@ -7,6 +7,7 @@
  *
  * Exit codes: 0 done, 1 the report cannot be written, 2 the flags or the settings are not right.
  */
+
 import { existsSync, writeFileSync } from "node:fs";
 import { explain } from "../config/explain.ts";
 import { nearest } from "../config/nearest.ts";
@@ -25,6 +26,8 @@ import { whatIfTable } from "../sim/what-if/table.ts";
 import { limitOf, verdictOf } from "../sim/what-if/verdict.ts";
 import { type WhatIf, whatIf } from "../sim/what-if/what-if.ts";
 import { countText, spanWords } from "../sim/what-if/words.ts";
+import { chooseRoom } from "./choose-room.ts";
+import { jsonText } from "./json-text.ts";
 import { type Progress, progressHere } from "./progress.ts";
 import { DEFAULT_FILE, readSettings, type SettingsFlags } from "./read-settings.ts";
 
@@ -33,7 +36,6 @@ const OVER_MAX_MS = 86_400_000;
 const STAY_MAX_MS = 30 * 86_400_000;
 const SEED_MAX = 0xffff_ffff;
 const SHOWN_CHARACTERS_MAX = 60;
-const ROOMS_SHOWN_MAX = 20;
 const DRAW_SEED_DIGITS = 64;
 /** The origin where flags alone make the room. */
 const NO_SITE = "http://127.0.0.1:9";
@@ -106,7 +108,7 @@ export type WhatIfReading = { readonly question: WhatIf } | { readonly wrong: re
 export function whatIfFrom(flags: WhatIfFlags, settings: Settings): WhatIfReading {
   const wrong: string[] = [];
   const given = readFlags(flags, (problem) => wrong.push(problem));
-  const chosen = chooseRoom(flags.room, settings);
+  const chosen = chooseRoom(settings, flags.room);
   if ("wrong" in chosen) return { wrong: [chosen.wrong, ...wrong] };
   const { name, room } = chosen;
   const at = flags.at === undefined ? { at: null } : startOf(flags.at, room);
@@ -192,27 +194,6 @@ function readTime({ name, text }: Flag, mostMs: number, complain: Complain): num
   return null;
 }
 
-function chooseRoom(
-  name: string | undefined,
-  { rooms }: Settings,
-): { name: string; room: RoomSettings } | { wrong: string } {
-  const names = Object.keys(rooms);
-  const listed = names
-    .slice(0, ROOMS_SHOWN_MAX)
-    .map((one) => safeText(one, SHOWN_CHARACTERS_MAX))
-    .join(", ");
-  if (name === undefined) {
-    const [only] = names;
-    if (only !== undefined && names.length === 1) return { name: only, room: rooms[only]! };
-    return { wrong: `There are ${names.length} rooms: ${listed}. Name one with --room.` };
-  }
-  if (Object.hasOwn(rooms, name)) return { name, room: rooms[name]! };
-  const meant = nearest(name, names);
-  return {
-    wrong: `There is no room ${shown(name)}; there is ${listed}.${meant ? ` Did you mean ${meant}?` : ""}`,
-  };
-}
-
 /** A time, or the time at which an event's prequeue opens. */
 function startOf(text: string, room: RoomSettings): { at: number } | { wrong: string } {
   const event = room.events.find(({ name }) => name === text);
@@ -264,11 +245,11 @@ function writeReport(file: string, findings: Findings): boolean {
 
 function jsonOf(findings: Findings): string {
   const answer = { ok: true, verdict: verdictOf(findings), limit: limitOf(findings), ...findings };
-  return `${JSON.stringify(answer, null, 2)}\n`;
+  return jsonText(answer);
 }
 
 function refuse({ json }: WhatIfFlags, words: string, problems: readonly string[]): 2 {
-  if (json) process.stdout.write(`${JSON.stringify({ ok: false, problems }, null, 2)}\n`);
+  if (json) process.stdout.write(jsonText({ ok: false, problems }));
   else process.stderr.write(words);
   return 2;
 }

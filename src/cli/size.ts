@@ -1,16 +1,19 @@
 /**
- * `fairgate size`: from what is known of a site to the two limits and the session length, with each formula, and the wait that
- * a crowd would have with them, played by the simulator. The formulas are in sizing.ts. What is not given is assumed, and said.
+ * `fairgate size`: works out the two limits and the session length from figures about a site, shows each formula, and simulates
+ * the wait that a crowd would have with them. The formulas are in sizing.ts. Figures that are left out are assumed, and the
+ * output says so.
  *
  * Exit codes: 0 done; 2 a flag is not right.
  */
+
 import type { Command } from "commander";
 import { settingsFrom } from "../config/load.ts";
 import { safeText } from "../config/problem.ts";
 import { formatDuration, parseDuration } from "../config/units.ts";
 import { verdictOf } from "../sim/what-if/verdict.ts";
 import { whatIf } from "../sim/what-if/what-if.ts";
-import { countText, shareWords, spanWords } from "../sim/what-if/words.ts";
+import { countText, shareWords, spanWords, wrapped } from "../sim/what-if/words.ts";
+import { jsonText } from "./json-text.ts";
 import { progressHere } from "./progress.ts";
 import { whatIfFrom } from "./simulate-what-if.ts";
 import { type SiteFacts, type Sizing, sizingOf } from "./sizing.ts";
@@ -22,7 +25,7 @@ const CROWD_MAX = 2_000_000;
 const LABEL_COLUMNS = 19;
 const LINE_COLUMNS = 80;
 
-/** What every flag is when it is left out; those that have none stand for nothing. */
+/** The value of every flag that is left out. */
 const ASSUMED = {
   requestsPerSecond: "100",
   requestsPerPage: "1",
@@ -135,13 +138,14 @@ function size(flags: SizeFlags): 0 | 2 {
   const played = crowd === null ? { wait: null } : play(sizing, { facts, crowd, overMs });
   if ("wrong" in played) return refuse(flags, played.wrong);
   const { wait } = played;
-  if (flags.json) print({ ok: true, assumed: reader.assumed, facts, ...sizing, wait });
+  if (flags.json)
+    process.stdout.write(jsonText({ ok: true, assumed: reader.assumed, facts, ...sizing, wait }));
   else process.stdout.write(sizeText({ facts, sizing, wait, assumed: reader.assumed }));
   return 0;
 }
 
 function refuse({ json }: SizeFlags, problems: readonly string[]): 2 {
-  if (json) print({ ok: false, problems });
+  if (json) process.stdout.write(jsonText({ ok: false, problems }));
   else process.stderr.write(`${problems.join("\n")}\n`);
   return 2;
 }
@@ -211,7 +215,7 @@ function sizeText({ facts, sizing, wait, assumed }: Sized): string {
     ...(wait === null ? ["How long people wait with these is told with --crowd."] : [waitText(wait)]),
     ...soldText(sizing, wait),
   ];
-  return `${rows.join("")}\n${settingsText(facts, sizing)}\n${told.map(folded).join("\n")}\n`;
+  return `${rows.join("")}\n${settingsText(facts, sizing)}\n${told.flatMap((one) => wrapped(one, LINE_COLUMNS)).join("\n")}\n`;
 }
 
 /** Each step with its numbers. */
@@ -240,7 +244,7 @@ function stepsOf(facts: SiteFacts, sizing: Sizing): (readonly [label: string, te
 }
 
 function soldWords({ visitors, afterMs }: NonNullable<Sizing["soldOut"]>, facts: SiteFacts): string {
-  const buyers = facts.buyers === 1 ? "" : `, ${shareWords(facts.buyers)} of whom buy`;
+  const buyers = facts.buyers === 1 ? "" : ` (${shareWords(facts.buyers)} of them buy)`;
   return `after ${countText(visitors)} visitors${buyers}: in about ${spanWords(afterMs)}`;
 }
 
@@ -267,19 +271,4 @@ function soldText({ soldOut }: Sizing, wait: Wait | null): string[] {
   return [
     `Everything is sold before ${late} of them have their turn: then \`fairgate close\`, with a message.`,
   ];
-}
-
-/** A paragraph in lines that fit a terminal. */
-function folded(text: string): string {
-  const lines: string[] = [""];
-  for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1)} ${word}`.trimStart();
-    if (longer.length <= LINE_COLUMNS) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines.join("\n");
-}
-
-function print(result: object): void {
-  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 }

@@ -1,5 +1,5 @@
 /**
- * From what is known of a site to the two limits and the session length. Pure; docs/sizing.md has the same in words.
+ * Works out the two limits and the session length from figures about a site. Pure; docs/sizing.md explains the formulas.
  *
  *   requests a visit   r = pages × requests a page
  *   visits a second    λ = requests a second × (1 − reserve) ÷ r
@@ -15,17 +15,17 @@ const SESSION_MIN_MS = 2 * MINUTE_MS;
 const SESSION_STEP_MS = 30_000;
 /** Of pages that are read for a mean time, fewer than one in fifty takes four times as long. */
 const PAGE_TIMES = 4;
-/** Numbers that differ by chance from their mean are above it by two roots of it about once in forty times. */
+/** A Poisson number exceeds its mean by more than two of its square roots about once in forty times. */
 const ROOTS = 2;
 
 export interface SiteFacts {
-  /** That the site bears. */
+  /** The load that the site can bear. */
   readonly requestsPerSecond: number;
-  /** Of one page, that reach the site itself. */
+  /** Requests of one page that reach the site itself. */
   readonly requestsPerPage: number;
   readonly pages: number;
   readonly visitMs: number;
-  /** The share of visitors who leave explicitly, or whom the site lets go: their slot is free at once. */
+  /** The share of visitors who leave explicitly, or whose visit the site ends: their slot is free at once. */
   readonly leave: number;
   /** The share of what the site bears that is kept free. */
   readonly reserve: number;

@@ -12,6 +12,6 @@ test("a data directory that cannot be used is named, with the reason and what to
     failed("EACCES", "/var/lib/fairgate/secret"),
     /fairgate\/secret may not be used by the user .* --data\.$/,
   );
-  assert.match(failed("EEXIST", "/var/lib/fairgate"), /fairgate is a file and no directory; /);
+  assert.match(failed("EEXIST", "/var/lib/fairgate"), /fairgate is a file, not a directory; /);
   assert.equal(failed("EACCES", "/etc/tls.pem"), "Fairgate could not start: raw");
 });

@@ -8,8 +8,8 @@ const FILE_WORDS: Readonly<Record<string, string>> = {
   EACCES: "may not be used by the user that Fairgate runs as",
   EPERM: "belongs to another user than Fairgate runs as",
   EROFS: "is on a file system that cannot be written to",
-  EEXIST: "is a file and no directory",
-  ENOTDIR: "is below a file that is no directory",
+  EEXIST: "is a file, not a directory",
+  ENOTDIR: "is below a file, which is not a directory",
 };
 
 /** What `serve` failed with, in a sentence; where it was an address, one for each that cannot be had. */

@@ -1,10 +1,12 @@
 /**
- * `fairgate torture --seed N`: a whole cluster, its visitors and everything that can go wrong, from one number, hundreds
- * of times faster than it would take. The same seed gives the same run, and the same hash, on any machine.
+ * `fairgate torture --seed N`: simulates a whole cluster with visitors and faults from one random seed, hundreds of times
+ * faster than real time. The same seed gives the same run, and the same hash, on any machine.
  *
- * When a promise is broken, it says which, by which seed, and the smallest options found that still break it, as the
- * command that shows it again. With `--canary` a rule is broken on purpose: then so many seeds are run of a plan in which it
- * shows that one is sure to be caught, unless other plans, or a number of runs, are asked for. Exit codes: 0 all promises held, 1 one did not, 2 the command is not right.
+ * When a promise is broken, it prints the promise, the seed, and the command with the smallest options found that still
+ * break it. With `--canary` a rule is broken on purpose, and enough seeds of a suitable plan are run that the checks surely
+ * notice; flags choose another plan or number of runs.
+ *
+ * Exit codes: 0 all promises held, 1 one did not, 2 the command is not right.
  */
 
 import { safeText } from "../config/problem.ts";

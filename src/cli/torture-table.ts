@@ -6,6 +6,7 @@
  *
  * Exit codes: 0 every run went through; 1 one did not, or a figure cannot be written; 2 the command is not right.
  */
+
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { safeText } from "../config/problem.ts";
@@ -21,6 +22,7 @@ import { runExperiment } from "../sim/table-a1/experiment.ts";
 import { tableFigures } from "../sim/table-a1/figures.ts";
 import { USERS } from "../sim/table-a1/koopmans-table.ts";
 import { tableOf } from "../sim/table-a1/table.ts";
+import { jsonText } from "./json-text.ts";
 import { type Progress, progressHere } from "./progress.ts";
 
 const TABLE = "A1";
@@ -131,7 +133,7 @@ function refuse(
   output: TableOutput,
   { wrong, code }: { wrong: string; code: 1 | 2 },
 ): number {
-  if (json) output.out(`${JSON.stringify({ ok: false, error: wrong }, null, 2)}\n`);
+  if (json) output.out(jsonText({ ok: false, error: wrong }));
   else output.error(`${wrong}\n`);
   return code;
 }

@@ -4,8 +4,10 @@
  *
  * Exit codes: 0 done; 1 a promise was broken, or a file cannot be written; 2 the command is not right.
  */
+
 import type { Command } from "commander";
 import { safeText } from "../config/problem.ts";
+import { jsonText } from "./json-text.ts";
 import type { SeedOptions } from "./torture-seed.ts";
 import type { TableOptions } from "./torture-table.ts";
 
@@ -85,7 +87,7 @@ function withNumbers<Options>(flags: TortureFlags): Options {
 }
 
 function refuse({ json }: TortureFlags, wrong: string): 2 {
-  if (json) process.stdout.write(`${JSON.stringify({ ok: false, error: wrong }, null, 2)}\n`);
+  if (json) process.stdout.write(jsonText({ ok: false, error: wrong }));
   else process.stderr.write(`${wrong}\n`);
   return 2;
 }

@@ -126,7 +126,7 @@ test("each of them can be changed while the room runs", () => {
   const changed = checkRoomChange(
     room,
     { abuse: { entryDelay: true, proofOfWork: { easiest: 8 } } },
-    { trustedProxies: [], place: "memory", checkPage: () => null },
+    { trustedProxies: [], lineKind: "memory", checkPage: () => null },
   );
   assert.ok(changed.ok);
   assert.deepEqual(changed.room.abuse, {

@@ -12,19 +12,19 @@ const NAME_CHARACTERS_MAX = 60;
 type KnownRoom = Known<RoomSettings>;
 
 /** Where the lines of all rooms live. */
-export type LinePlace = Exclude<EngineKind, "relaxed">;
+export type LineKind = Exclude<EngineKind, "relaxed">;
 
 /** Where the lines live, by settings that say so. */
 export function lineKindOf({
   redis,
   cluster,
-}: Readonly<Partial<Record<"redis" | "cluster", object | null>>>): LinePlace {
+}: Readonly<Partial<Record<"redis" | "cluster", object | null>>>): LineKind {
   return redis ? "redis" : cluster ? "cluster" : "memory";
 }
 
 /** The engine of one room. */
-export function engineOf(place: LinePlace, { line }: Pick<KnownRoom, "line">): EngineKind {
-  return line === "relaxed" ? "relaxed" : place;
+export function engineOf(lineKind: LineKind, { line }: Pick<KnownRoom, "line">): EngineKind {
+  return line === "relaxed" ? "relaxed" : lineKind;
 }
 
 /** A setting that needs a capability, as written in a room. */
@@ -109,9 +109,9 @@ export function checkRoomCapabilities(room: KnownRoom, path: Path, engine: Engin
 /** The same for the settings of one door. */
 export function checkDoorCapabilities(
   room: KnownRoom,
-  { path, isWritten, place }: { path: Path; isWritten: (key: DoorKey) => boolean; place: LinePlace },
+  { path, isWritten, lineKind }: { path: Path; isWritten: (key: DoorKey) => boolean; lineKind: LineKind },
 ): Finding[] {
-  const engine = engineOf(place, room);
+  const engine = engineOf(lineKind, room);
   return DOOR_NEEDS.filter(({ key }) => isWritten(key)).flatMap((needs) =>
     missing(needs, room, path, engine),
   );

@@ -19,7 +19,7 @@ import {
   formatPath,
   type Path,
   type Problem,
-  type SettingPlaces,
+  type SettingSources,
   sortProblems,
   toProblem,
 } from "./problem.ts";
@@ -51,7 +51,7 @@ export type LoadResult =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export interface CheckContext {
-  readonly places: SettingPlaces;
+  readonly sources: SettingSources;
   /** Problems found on the way to the values. */
   readonly early: readonly Problem[];
   readonly environment: Environment;
@@ -67,15 +67,15 @@ export interface CheckContext {
 
 /** Settings from plain values, or every problem with them. */
 export function checkValues(given: unknown, context: CheckContext): LoadResult {
-  const { input, places, cautions: unused } = withRedisVariable(given, context.places, context.environment);
+  const { input, sources, cautions: unused } = withRedisVariable(given, context.sources, context.environment);
   const parsed = settingsSchema.safeParse(input);
   const known: Known<FileSettings> = salvage(settingsSchema, input) ?? {};
   const read = (fileName: string) => tryRead(context.readFile, locateFile(fileName, context.settingsFile));
   const secrets = checkSecrets(known, context, read);
-  const sources = { environment: context.environment, read };
-  const lanes = readLaneSecrets(known.rooms ?? {}, sources);
-  const redis = readRedisSecrets(known.redis ?? null, sources);
-  const cluster = readClusterSecrets(known.cluster ?? null, sources);
+  const secretSources = { environment: context.environment, read };
+  const lanes = readLaneSecrets(known.rooms ?? {}, secretSources);
+  const redis = readRedisSecrets(known.redis ?? null, secretSources);
+  const cluster = readClusterSecrets(known.cluster ?? null, secretSources);
   const pages = checkPages(known, context, read);
   const findings = [
     ...(parsed.success ? [] : toFindings(parsed.error.issues, input, settingsOutline())),
@@ -93,8 +93,8 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
     ]),
     ...pages.problems,
   ];
-  const place = (finding: Finding) => toProblem(finding, places);
-  const problems = [...context.early, ...atMost(findings).map(place)];
+  const located = (finding: Finding) => toProblem(finding, sources);
+  const problems = [...context.early, ...atMost(findings).map(located)];
   if (problems.length > 0 || !parsed.success) return { ok: false, problems: sortProblems(problems) };
   const { settingsFile } = context;
   const found = { secrets, laneSecrets: lanes.secrets, redis, cluster, pages: pages.html, settingsFile };
@@ -105,7 +105,7 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
     ...redis.cautions,
     ...cluster.cautions,
     ...unused,
-  ].map(place);
+  ].map(located);
   return { ok: true, settings, warnings: sortProblems(warnings) };
 }
 
@@ -132,7 +132,7 @@ function checkSecrets(
   context: CheckContext,
   read: (name: string) => FileAnswer,
 ): CheckedSecrets {
-  const sources = { environment: context.environment, read };
+  const secretSources = { environment: context.environment, read };
   const secret = chooseSecret(
     {
       what: "secret",
@@ -142,7 +142,7 @@ function checkSecrets(
       fileName: known.secretFile,
       linesMax: 1 + PREVIOUS_SECRETS_MAX,
     },
-    sources,
+    secretSources,
   );
   const token = chooseSecret(
     {
@@ -152,7 +152,7 @@ function checkSecrets(
       value: known.control?.token,
       fileName: known.control?.tokenFile,
     },
-    sources,
+    secretSources,
   );
   const older = (known.previousSecrets ?? []).flatMap((value, index) => {
     const path = ["previousSecrets", index];

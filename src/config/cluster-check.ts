@@ -1,6 +1,6 @@
 /** Checks between the settings of a cluster, and of what does not go with it. */
-import { CLUSTER_PORT, type ClusterInFile, type JoinPlace } from "./cluster-schema.ts";
-import { formatJoinPlace } from "./cluster-settings.ts";
+import { CLUSTER_PORT, type ClusterInFile, type EntryNode } from "./cluster-schema.ts";
+import { formatEntryNode } from "./cluster-settings.ts";
 import { formatHostPort, type HostPort, parseListen } from "./kinds.ts";
 import { type Finding, formatPath } from "./problem.ts";
 import type { Known } from "./salvage.ts";
@@ -79,30 +79,30 @@ function checkAdvertised(advertise: string): Finding[] {
 function checkReach({ listen, advertise, join }: KnownCluster): Finding[] {
   if (listen?.host === undefined || !isLoopback(listen.host)) return [];
   const elsewhere = (join ?? []).find(
-    (place) => place.by !== "address" || !isLoopback(parseListen(place.address)?.host ?? ""),
+    (node) => node.by !== "address" || !isLoopback(parseListen(node.address)?.host ?? ""),
   );
   if (!elsewhere || advertise != null) return [];
   if (elsewhere.by === "records" && isLoopback(elsewhere.name)) return [noOtherMachine(elsewhere, join!)];
   const at = formatHostPort({ host: listen.host, port: listen.port ?? CLUSTER_PORT });
-  const message = `cluster.listen is ${at}, which other machines cannot reach, and cluster.join names ${formatJoinPlace(elsewhere)}`;
+  const message = `cluster.listen is ${at}, which other machines cannot reach, and cluster.join names ${formatEntryNode(elsewhere)}`;
   const hint = `Set cluster.listen (--cluster-listen) to :${CLUSTER_PORT}, or to this machine's own address. --listen is for visitors.`;
   return [{ code: "conflict", path: ["cluster", "listen"], at: "value", message, hint }];
 }
 
 /** A name has one port for all its addresses, so one that is this machine's own stands for a single node. */
-function noOtherMachine(place: JoinPlace, join: readonly JoinPlace[]): Finding {
-  const path = ["cluster", "join", join.indexOf(place)];
-  const message = `${formatPath(path)} is ${formatJoinPlace(place)}, and dns: is for nodes on machines of their own`;
+function noOtherMachine(node: EntryNode, join: readonly EntryNode[]): Finding {
+  const path = ["cluster", "join", join.indexOf(node)];
+  const message = `${formatPath(path)} is ${formatEntryNode(node)}, and dns: is for nodes on machines of their own`;
   const hint = `Nodes that are all on this machine are named by their ports: 127.0.0.1:${CLUSTER_PORT}, 127.0.0.1:${CLUSTER_PORT + 1} and so on.`;
   return { code: "conflict", path, at: "value", message, hint };
 }
 
 function checkTwice({ join }: KnownCluster): Finding[] {
-  const places = (join ?? []).map(formatJoinPlace);
-  return places.flatMap((place, index): Finding[] => {
-    if (places.indexOf(place) === index) return [];
+  const nodes = (join ?? []).map(formatEntryNode);
+  return nodes.flatMap((node, index): Finding[] => {
+    if (nodes.indexOf(node) === index) return [];
     const path = ["cluster", "join", index];
-    const message = `${formatPath(path)} is ${place}, which is in the list already`;
+    const message = `${formatPath(path)} is ${node}, which is in the list already`;
     return [{ code: "conflict", path, at: "value", message, hint: "Keep one of them." }];
   });
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { placeOf } from "../engines/cluster/wire/address.ts";
-import { readJoinPlace, readPeerAddress } from "./cluster-schema.ts";
-import { formatJoinPlace } from "./cluster-settings.ts";
+import { endpointOf } from "../engines/cluster/wire/address.ts";
+import { readEntryNode, readPeerAddress } from "./cluster-schema.ts";
+import { formatEntryNode } from "./cluster-settings.ts";
 
 test("an address is read to the one way in which every node writes it", () => {
   const cases: readonly (readonly [string, string])[] = [
@@ -44,7 +44,7 @@ test("whatever is taken for an address, the wire takes too", () => {
   fc.assert(
     fc.property(hosts, fc.integer({ min: 0, max: 70_000 }), (host, port) => {
       const read = readPeerAddress(`${host}:${port}`);
-      if ("value" in read) assert.ok(placeOf(read.value), read.value);
+      if ("value" in read) assert.ok(endpointOf(read.value), read.value);
     }),
   );
 });
@@ -56,7 +56,7 @@ test("a name stands for its addresses, or for the hosts of a service", () => {
     ["dns:_fairgate._tcp.shop.internal", { by: "service", name: "_fairgate._tcp.shop.internal" }],
     ["10.0.0.7", { by: "address", address: "10.0.0.7:7100" }],
   ];
-  for (const [written, value] of cases) assert.deepEqual(readJoinPlace(written), { value }, written);
+  for (const [written, value] of cases) assert.deepEqual(readEntryNode(written), { value }, written);
 });
 
 test("a name that is none is refused with its reason", () => {
@@ -68,7 +68,7 @@ test("a name that is none is refused with its reason", () => {
     ["dns:_fairgate._tcp.shop:7100", /SRV records say the ports/],
   ];
   for (const [written, reason] of cases) {
-    const read = readJoinPlace(written);
+    const read = readEntryNode(written);
     assert.ok("wrong" in read, written);
     assert.match(read.wrong, reason, written);
   }
@@ -76,8 +76,8 @@ test("a name that is none is refused with its reason", () => {
 
 test("what was read is written so that it is read as the same", () => {
   for (const written of ["[::1]:7200", "dns:a.b:7100", "dns:_a._tcp.b"]) {
-    const read = readJoinPlace(written);
+    const read = readEntryNode(written);
     assert.ok("value" in read);
-    assert.equal(formatJoinPlace(read.value), written);
+    assert.equal(formatEntryNode(read.value), written);
   }
 });

@@ -25,7 +25,7 @@ const JOIN_MAX = 64;
 const DNS = "dns:";
 
 /** One way to find other nodes. */
-export type JoinPlace =
+export type EntryNode =
   | { readonly by: "address"; readonly address: string }
   /** The addresses of a name, all with this port. */
   | { readonly by: "records"; readonly name: string; readonly port: number }
@@ -66,7 +66,7 @@ export const clusterSchema = z.strictObject({
   ).describe("Name of this node, unique in the cluster and the same after each restart. null: its address."),
   join: setting(
     listOf(
-      readable(readJoinPlace, {
+      readable(readEntryNode, {
         kind: "address",
         max: ADDRESS_CHARACTERS_MAX + DNS.length,
         shape: `a host and a port such as 10.0.0.7:${CLUSTER_PORT}, or a name such as dns:fairgate.internal:${CLUSTER_PORT}`,
@@ -108,7 +108,7 @@ export function readPeerAddress(written: string): Read<string> {
 }
 
 /** An address, or `dns:` and a name. */
-export function readJoinPlace(written: string): Read<JoinPlace> {
+export function readEntryNode(written: string): Read<EntryNode> {
   const trimmed = written.trim();
   if (!trimmed.startsWith(DNS)) {
     const read = readPeerAddress(trimmed);

@@ -3,13 +3,13 @@
  * the environment, from a file of its own or from the settings file, in that order. No message contains it.
  */
 import { CERTIFICATE, checkTls, fileText, readPem } from "./check-files.ts";
-import type { ClusterInFile, JoinPlace } from "./cluster-schema.ts";
+import type { ClusterInFile, EntryNode } from "./cluster-schema.ts";
 import { formatHostPort, type HostPort } from "./kinds.ts";
 import type { Finding, Path } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import { chooseSecret, type SecretSources } from "./secrets.ts";
 
-export const CLUSTER_SECRET_VARIABLE = "FAIRGATE_CLUSTER_SECRET";
+const CLUSTER_SECRET_VARIABLE = "FAIRGATE_CLUSTER_SECRET";
 const TLS_PATH: Path = ["cluster", "tls"];
 
 export interface ClusterSettings {
@@ -19,7 +19,7 @@ export interface ClusterSettings {
   /** Null: the address. */
   readonly name: string | null;
   /** The entry nodes. The first creates the cluster when most are known to be in none. */
-  readonly join: readonly JoinPlace[];
+  readonly join: readonly EntryNode[];
   /** Null: derived from the secret that signs tickets. */
   readonly secret: string | null;
   readonly tls: ClusterTls | null;
@@ -99,12 +99,12 @@ export function toClusterSettings(cluster: ClusterInFile, { secret, tls }: Clust
 /** Where the node is, in words without secrets. */
 export function describeCluster({ listen, join, tls }: ClusterSettings): string {
   const others =
-    join.length === 0 ? "creating its own cluster" : `by ${join.map(formatJoinPlace).join(", ")}`;
+    join.length === 0 ? "creating its own cluster" : `by ${join.map(formatEntryNode).join(", ")}`;
   return `a node that listens at ${formatHostPort(listen)}, ${others}${tls ? ", with TLS" : ""}`;
 }
 
 /** An entry of `join` as people write it. */
-export function formatJoinPlace(place: JoinPlace): string {
-  if (place.by === "address") return place.address;
-  return place.by === "service" ? `dns:${place.name}` : `dns:${place.name}:${place.port}`;
+export function formatEntryNode(entry: EntryNode): string {
+  if (entry.by === "address") return entry.address;
+  return entry.by === "service" ? `dns:${entry.name}` : `dns:${entry.name}:${entry.port}`;
 }

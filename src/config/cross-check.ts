@@ -22,7 +22,7 @@ import { formatDuration } from "./units.ts";
 
 /** Problems between settings. */
 export function crossCheck(settings: Known<FileSettings>): Finding[] {
-  const around = { trustedProxies: settings.trustedProxies, place: lineKindOf(settings) };
+  const around = { trustedProxies: settings.trustedProxies, lineKind: lineKindOf(settings) };
   return [
     ...checkListen(settings),
     ...checkProxyProtocol(settings),
@@ -75,16 +75,16 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
 
 /** Of each room, and of each event that changes something about it. */
 function doors(settings: Known<FileSettings>): Finding[] {
-  const place = lineKindOf(settings);
+  const lineKind = lineKindOf(settings);
   return Object.entries(settings.rooms ?? {}).flatMap(([name, room]) => {
     const path = ["rooms", name];
     const events = (room?.events ?? []).flatMap((event, index) => {
       const isWritten = (key: string) => !event.suspended && Object.hasOwn(event, key);
-      const checked = { path: [...path, "events", index], who: `event ${event.name}`, isWritten, place };
+      const checked = { path: [...path, "events", index], who: `event ${event.name}`, isWritten, lineKind };
       return doorCautions(settingsDuring(room!, event), checked);
     });
     return [
-      ...doorCautions(room ?? {}, { path, who: `room ${name}`, isWritten: () => true, place }),
+      ...doorCautions(room ?? {}, { path, who: `room ${name}`, isWritten: () => true, lineKind }),
       ...events,
     ];
   });

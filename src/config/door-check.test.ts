@@ -12,7 +12,7 @@ const SALE = {
 };
 
 function problemsOf(input: RoomInput): string[] {
-  return checkRoom(roomSchema.parse(input), [], { trustedProxies: [], place: "memory" }).map(
+  return checkRoom(roomSchema.parse(input), [], { trustedProxies: [], lineKind: "memory" }).map(
     ({ message }) => message,
   );
 }

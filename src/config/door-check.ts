@@ -4,7 +4,7 @@
  * so that one mistake of the room is not told again for each event.
  */
 import { checkAbuse } from "./abuse-schema.ts";
-import { checkDoorCapabilities, type LinePlace } from "./capability-check.ts";
+import { checkDoorCapabilities, type LineKind } from "./capability-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import type { RoomSettings } from "./schema.ts";
@@ -21,7 +21,7 @@ export interface Checked {
   /** False for what an event leaves to its room. */
   readonly isWritten: (key: Key) => boolean;
   /** Where the room's line lives. */
-  readonly place: LinePlace;
+  readonly lineKind: LineKind;
 }
 
 interface DoorCheck {

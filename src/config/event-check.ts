@@ -3,7 +3,7 @@
  * event's in their place are good ones. What has passed already is no problem: files live longer than events.
  */
 import { overlapping } from "../core/schedule.ts";
-import type { LinePlace } from "./capability-check.ts";
+import type { LineKind } from "./capability-check.ts";
 import { checkShares, noSuchLane } from "./check-lanes.ts";
 import { type Checked, checkDoor, type KnownRoom } from "./door-check.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
@@ -15,13 +15,13 @@ import { formatDuration, formatInstant } from "./units.ts";
 const EVENT_MIN_MS = 10_000;
 
 /** Problems with the events of one room. */
-export function checkEvents(room: KnownRoom, path: Path, place: LinePlace): Finding[] {
+export function checkEvents(room: KnownRoom, path: Path, lineKind: LineKind): Finding[] {
   const events = room.events ?? [];
   return [
     ...sameNames(events, path),
     ...events.flatMap((event, index) => {
       const at = [...path, "events", index];
-      return [...checkTimes(event, at), ...checkOverrides(room, event, { path: at, place })];
+      return [...checkTimes(event, at), ...checkOverrides(room, event, { path: at, lineKind })];
     }),
     ...checkOverlap(events, path),
   ];
@@ -79,7 +79,7 @@ function checkShuffle({ shuffleAtEventStart, prequeueStartTime }: EventSettings,
 function checkOverrides(
   room: KnownRoom,
   event: EventSettings,
-  { path, place }: Pick<Checked, "path" | "place">,
+  { path, lineKind }: Pick<Checked, "path" | "lineKind">,
 ): Finding[] {
   const unknown = unknownLanes(room, event, path);
   const during = settingsDuring(room, event);
@@ -88,7 +88,7 @@ function checkOverrides(
     path,
     who: `event ${event.name}${of}`,
     isWritten: (key) => Object.hasOwn(event, key),
-    place,
+    lineKind,
   };
   const areSharesKnown = event.lanes && room.lanes && unknown.length === 0;
   const shares = areSharesKnown ? checkShares(during, [...path, "lanes"]) : [];

@@ -3,7 +3,7 @@
  * change what it says: those for the whole of Fairgate always, those for a room only when the file has one room, since
  * it could not be told which one is meant otherwise.
  */
-import type { Path, Problem, SettingPlaces, Source } from "./problem.ts";
+import type { Path, Problem, SettingSources, Source } from "./problem.ts";
 import { isRecord } from "./salvage.ts";
 
 export interface FlagDefinition {
@@ -196,11 +196,11 @@ export const FLAGS: readonly FlagDefinition[] = [
 ];
 
 /** The room that flags make when there is no other. */
-export const FLAG_ROOM = "main";
+const FLAG_ROOM = "main";
 
 export interface FlagAnswer {
   readonly value: Record<string, unknown>;
-  readonly places: SettingPlaces;
+  readonly sources: SettingSources;
   readonly problems: readonly Problem[];
 }
 
@@ -208,13 +208,13 @@ export interface FlagAnswer {
 export function applyFlags(
   input: Readonly<Record<string, unknown>>,
   flags: Flags,
-  places: SettingPlaces,
+  sources: SettingSources,
 ): FlagAnswer {
   const value = structuredClone(input) as Record<string, unknown>;
   const given = FLAGS.filter(({ name }) => flags[name] !== undefined);
   const problems = given.flatMap((definition) => refusal(definition, input));
-  const sources = new Map<string, Source>();
-  if (problems.length > 0) return { value, places, problems };
+  const flagSources = new Map<string, Source>();
+  if (problems.length > 0) return { value, sources, problems };
   for (const definition of given) {
     const path =
       definition.scope === "room" ? ["rooms", roomFor(input), ...definition.path] : definition.path;
@@ -226,13 +226,13 @@ export function applyFlags(
       if (definition.isShort && typeof value[path[0]!] === "string") value[path[0]!] = {};
       write(value, path, toInput(definition, flags[definition.name] as string | readonly string[]));
     }
-    sources.set(keyOf(path), sourceOf(definition));
+    flagSources.set(keyOf(path), sourceOf(definition));
   }
   const isRoomWanted = given.some(({ scope }) => scope !== "whole") && roomNames(value).length === 0;
   if (isRoomWanted) write(value, ["rooms", FLAG_ROOM], {});
   return {
     value,
-    places: { find: (path, at) => findFlag(sources, path) ?? places.find(path, at) },
+    sources: { find: (path, at) => findFlag(flagSources, path) ?? sources.find(path, at) },
     problems,
   };
 }

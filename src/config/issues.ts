@@ -102,7 +102,7 @@ function isWithUnit(setting: Setting | null): boolean {
 }
 
 /** The value as the user would recognise it. */
-export function showValue(value: unknown): string {
+function showValue(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "a mapping";
   if (typeof value !== "string") return String(value);
@@ -110,7 +110,7 @@ export function showValue(value: unknown): string {
 }
 
 /** "It should be …" in the setting's own words. */
-export function shouldBe(setting: Setting | null): string {
+function shouldBe(setting: Setting | null): string {
   if (!setting) return "";
   if (setting.shape) return `It should be ${setting.shape}.`;
   const keys = setting.children.map((child) => child.key).join(", ");

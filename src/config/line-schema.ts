@@ -6,8 +6,8 @@ import { choice, count, setting } from "./kinds.ts";
 import { type Finding, formatPath, type Path } from "./problem.ts";
 
 export const SHARDS_MAX = 64;
-export const DEFAULT_SHARDS = 8;
-export const DEFAULT_PEEK = 2;
+const DEFAULT_SHARDS = 8;
+const DEFAULT_PEEK = 2;
 
 /** The settings of a room that are about its line. */
 export const lineSettings = {

@@ -13,7 +13,7 @@ import {
   type LoadResult,
 } from "./check.ts";
 import type { ReadFile } from "./check-files.ts";
-import type { SettingsText } from "./file-places.ts";
+import type { SettingsText } from "./file-sources.ts";
 import { applyFlags, FLAGS, type Flags } from "./flags.ts";
 import { settingsOutline } from "./outline.ts";
 import { type Problem, type Source, sortProblems } from "./problem.ts";
@@ -33,11 +33,11 @@ export function loadSettings(
   if (!source) return fromFlags(flags, { ...needs, environment, readFile, checkPage, settingsFile: null });
   const file = readSettingsFile(source, settingsOutline());
   if (!file.value) return { ok: false, problems: sortProblems(file.problems) };
-  const { value, places, problems } = applyFlags(file.value, flags, file.places);
+  const { value, sources, problems } = applyFlags(file.value, flags, file.sources);
   const early = [...file.problems, ...problems];
   return checkValues(value, {
     ...needs,
-    places,
+    sources,
     early,
     environment,
     readFile,
@@ -53,10 +53,10 @@ export function settingsFrom(
 ): LoadResult {
   const source: Source = { kind: "object", name: "settings", spot: null };
   const defaults = { checkPage: () => null, settingsFile: null, needsSecret: true, needsOrigin: true };
-  return checkValues(input, { ...defaults, ...context, places: { find: () => source }, early: [] });
+  return checkValues(input, { ...defaults, ...context, sources: { find: () => source }, early: [] });
 }
 
-function fromFlags(flags: Flags, context: Omit<CheckContext, "places" | "early">): LoadResult {
+function fromFlags(flags: Flags, context: Omit<CheckContext, "sources" | "early">): LoadResult {
   const source: Source = { kind: "flag", name: "command line", spot: null };
   if (FLAGS.every(({ name }) => flags[name] === undefined)) {
     const message = "there is no settings file, and no flags that say what to do";
@@ -64,8 +64,8 @@ function fromFlags(flags: Flags, context: Omit<CheckContext, "places" | "early">
     const hint = `Write fairgate.yaml (fairgate.example.yaml shows every setting), or give flags such as ${example}.`;
     return { ok: false, problems: [{ code: "empty", path: "", message, hint, source }] };
   }
-  const { value, places } = applyFlags({}, flags, { find: () => source });
-  const result = checkValues(value, { ...context, places, early: [] });
+  const { value, sources } = applyFlags({}, flags, { find: () => source });
+  const result = checkValues(value, { ...context, sources, early: [] });
   return result.ok ? result : { ok: false, problems: result.problems.map(inFlagWords) };
 }
 

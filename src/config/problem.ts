@@ -1,6 +1,6 @@
 /**
  * A problem with the settings, and where it comes from. Checks produce findings: a path into the settings, and words.
- * A `Places` turns the path into a place that the user can go to: a line of their file, a flag, an environment
+ * A `SettingSources` finds where the user wrote the setting: a line of their file, a flag, an environment
  * variable. Checks know nothing of files, so the same ones serve the file, the command line and the control address.
  *
  * No message, hint or quoted line ever holds the value of a secret.
@@ -49,22 +49,22 @@ export interface Problem {
 }
 
 /** Knows where each setting was written. */
-export interface SettingPlaces {
+export interface SettingSources {
   find(path: Path, at: "key" | "value"): Source;
 }
 
-/** The finding with its place. */
-export function toProblem(finding: Finding, places: SettingPlaces): Problem {
+/** The finding with its source. */
+export function toProblem(finding: Finding, sources: SettingSources): Problem {
   const { code, path, at, message, hint } = finding;
-  return { code, path: formatPath(path), message, hint, source: finding.source ?? places.find(path, at) };
+  return { code, path: formatPath(path), message, hint, source: finding.source ?? sources.find(path, at) };
 }
 
 /** File problems by line; then what has no line; flags and variables after them. Otherwise as they were found. */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
-  return problems.toSorted((a, b) => place(a) - place(b) || column(a) - column(b));
+  return problems.toSorted((a, b) => lineOf(a) - lineOf(b) || column(a) - column(b));
 }
 
-function place(problem: Problem): number {
+function lineOf(problem: Problem): number {
   if (problem.source.spot) return problem.source.spot.line;
   return problem.source.kind === "file" ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER;
 }

@@ -5,7 +5,7 @@
  */
 import { CERTIFICATE, fileText, readPem } from "./check-files.ts";
 import { formatHostPort, type HostPort } from "./kinds.ts";
-import type { Finding, Path, SettingPlaces, Source } from "./problem.ts";
+import type { Finding, Path, SettingSources, Source } from "./problem.ts";
 import { PASSWORD_CHARACTERS_MAX, type RedisInFile } from "./redis-schema.ts";
 import { isRecord, type Known } from "./salvage.ts";
 import {
@@ -17,8 +17,8 @@ import {
 } from "./secrets.ts";
 
 export const REDIS_URL_VARIABLE = "FAIRGATE_REDIS_URL";
-export const REDIS_PASSWORD_VARIABLE = "FAIRGATE_REDIS_PASSWORD";
-export const SENTINEL_PASSWORD_VARIABLE = "FAIRGATE_REDIS_SENTINEL_PASSWORD";
+const REDIS_PASSWORD_VARIABLE = "FAIRGATE_REDIS_PASSWORD";
+const SENTINEL_PASSWORD_VARIABLE = "FAIRGATE_REDIS_SENTINEL_PASSWORD";
 const FLAG = "--redis";
 const URL_PATH: Path = ["redis", "url"];
 
@@ -46,19 +46,19 @@ export interface RedisSettings {
 /** The settings with the address from the environment in them. One on the command line takes precedence. */
 export function withRedisVariable(
   input: unknown,
-  places: SettingPlaces,
+  sources: SettingSources,
   environment: SecretSources["environment"],
-): { input: unknown; places: SettingPlaces; cautions: readonly Finding[] } {
+): { input: unknown; sources: SettingSources; cautions: readonly Finding[] } {
   const url = environment[REDIS_URL_VARIABLE]?.trim();
   const redis = isRecord(input) ? (input.redis ?? {}) : null;
-  const written = places.find(URL_PATH, "key");
+  const written = sources.find(URL_PATH, "key");
   if (!url || !isRecord(input) || !isRecord(redis) || written.name === FLAG)
-    return { input, places, cautions: [] };
+    return { input, sources, cautions: [] };
   const source: Source = { kind: "env", name: REDIS_URL_VARIABLE, spot: null };
   const isUrl = (path: Path) => path.length === 2 && path[0] === "redis" && path[1] === "url";
   return {
     input: { ...input, redis: { ...redis, url } },
-    places: { find: (path, at) => (isUrl(path) ? source : places.find(path, at)) },
+    sources: { find: (path, at) => (isUrl(path) ? source : sources.find(path, at)) },
     cautions: redis.url == null ? [] : [notUsed("redis.url in the settings", REDIS_URL_VARIABLE, written)],
   };
 }

@@ -11,7 +11,7 @@ const ROOM = roomSchema.parse({
   message: "Hello",
 });
 
-const ANY_PAGE = { trustedProxies: [], place: "memory", checkPage: () => null } as const;
+const ANY_PAGE = { trustedProxies: [], lineKind: "memory", checkPage: () => null } as const;
 
 function changed(change: unknown, room: RoomSettings = ROOM): RoomSettings {
   const result = checkRoomChange(room, change, ANY_PAGE);
@@ -221,7 +221,7 @@ test("how the line is kept is settled at the start", () => {
     ["line", "shards", "peek"].map((key) => `${key} cannot be changed while the room runs`),
   );
   for (const { hint } of result.problems) assert.match(hint, /settings file.*next start/);
-  // Not even to what it is: whoever asks for it should know.
+  // Not even to its present value: the caller should learn that it cannot be changed.
   assert.deepEqual(refused({ line: "exact" }), ["line cannot be changed while the room runs"]);
 });
 
@@ -239,7 +239,7 @@ test("what does not go with a relaxed line is refused while the room runs, too",
 });
 
 test("what the engine cannot do is refused, with the engine that it is", () => {
-  const inCluster = { ...ANY_PAGE, place: "cluster" } as const;
+  const inCluster = { ...ANY_PAGE, lineKind: "cluster" } as const;
   const current = roomSchema.parse({ totalActiveUsers: 5 });
   const answer = checkRoomChange(current, { fillNoShows: true }, inCluster);
   assert.ok(!answer.ok);

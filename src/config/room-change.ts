@@ -16,7 +16,7 @@ import {
   formatPath,
   type Path,
   type Problem,
-  type SettingPlaces,
+  type SettingSources,
   toProblem,
 } from "./problem.ts";
 import { type CheckPage, checkPageText, checkRoom, pagesOf, type RoomSurroundings } from "./room-check.ts";
@@ -41,7 +41,7 @@ const FILE_ONLY = new Set([
 ]);
 /** Settings that hold from one start to the next. */
 const SET_AT_START = new Set(["line", "shards", "peek"]);
-const REQUEST: SettingPlaces = { find: () => ({ kind: "request", name: "request", spot: null }) };
+const REQUEST: SettingSources = { find: () => ({ kind: "request", name: "request", spot: null }) };
 
 /** What the checks of a room need besides it. */
 export interface RoomContext extends RoomSurroundings {

@@ -2,7 +2,7 @@
  * Checks between the settings of one room, and between rooms. The first kind also guards changes made while the room
  * runs, so that nothing can be set that way which the file would refuse.
  */
-import { checkRoomCapabilities, engineOf, type LinePlace } from "./capability-check.ts";
+import { checkRoomCapabilities, engineOf, type LineKind } from "./capability-check.ts";
 import { checkLanes } from "./check-lanes.ts";
 import { checkCookieDomain } from "./cookie-check.ts";
 import { checkDoor, type KnownRoom } from "./door-check.ts";
@@ -22,26 +22,26 @@ export interface RoomSurroundings {
   /** Undefined where they are not known. */
   readonly trustedProxies: readonly string[] | undefined;
   /** Where the lines of all rooms live. */
-  readonly place: LinePlace;
+  readonly lineKind: LineKind;
 }
 
 /** Problems inside one room, but for its pages' texts. */
 export function checkRoom(room: KnownRoom, path: Path, around: RoomSurroundings): Finding[] {
-  const { trustedProxies, place } = around;
+  const { trustedProxies, lineKind } = around;
   return [
     ...checkDoor(room, {
       path,
       who: path.length > 1 ? `room ${path[1]}` : "the room",
       isWritten: () => true,
-      place,
+      lineKind,
     }),
     ...checkLanes(room, path, trustedProxies),
     ...checkCookie(room, path),
     ...checkCookieDomain(room, path),
     ...checkGuaranteed(room, path),
     ...checkLine(room, path),
-    ...checkRoomCapabilities(room, path, engineOf(place, room)),
-    ...checkEvents(room, path, place),
+    ...checkRoomCapabilities(room, path, engineOf(lineKind, room)),
+    ...checkEvents(room, path, lineKind),
   ];
 }
 

@@ -1,5 +1,5 @@
 /**
- * A settings file: YAML in, plain values out, with the place of everything kept. The text is input from outside: its
+ * A settings file: YAML in, plain values out, with the line and column of everything in it. The text is input from outside: its
  * size, its nesting and what its aliases may grow to are limited.
  */
 import {
@@ -13,9 +13,9 @@ import {
   visit,
   type YAMLError,
 } from "yaml";
-import { FilePlaces, keyOf, rangeOf, type SettingsText, type TextRange } from "./file-places.ts";
+import { FileSources, keyOf, rangeOf, type SettingsText, type TextRange } from "./file-sources.ts";
 import type { Setting } from "./outline.ts";
-import { type Problem, type SettingPlaces, type Source, safeText } from "./problem.ts";
+import { type Problem, type SettingSources, type Source, safeText } from "./problem.ts";
 import { syntaxWords } from "./syntax-words.ts";
 
 export const FILE_BYTES_MAX = 1_048_576;
@@ -27,7 +27,7 @@ export interface ReadAnswer {
   /** The plain values; undefined when the text cannot be understood far enough to go on. */
   readonly value: Readonly<Record<string, unknown>> | undefined;
   readonly problems: readonly Problem[];
-  readonly places: SettingPlaces;
+  readonly sources: SettingSources;
 }
 
 /** Reads a settings file's text as far as it can be read. */
@@ -50,15 +50,15 @@ export function readSettingsFile(source: SettingsText, root: Setting): ReadAnswe
       "Settings need a few levels only.",
     );
   }
-  const places = new FilePlaces(source, lines, document, root);
+  const sources = new FileSources(source, lines, document, root);
   const syntax = [...document.errors, ...document.warnings].map((error) =>
-    syntaxProblem(error, document, places),
+    syntaxProblem(error, document, sources),
   );
-  if (syntax.length > 0) return { value: undefined, problems: onePerLine(syntax), places };
-  return readDocument(source, document, places);
+  if (syntax.length > 0) return { value: undefined, problems: onePerLine(syntax), sources };
+  return readDocument(source, document, sources);
 }
 
-function readDocument(source: SettingsText, document: Document.Parsed, places: FilePlaces): ReadAnswer {
+function readDocument(source: SettingsText, document: Document.Parsed, sources: FileSources): ReadAnswer {
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) {
     const hint = "It needs at least an origin and a room; fairgate.example.yaml shows every setting.";
@@ -68,10 +68,10 @@ function readDocument(source: SettingsText, document: Document.Parsed, places: F
     const hint = 'It should be lines of "setting: value", such as listen: ":8080".';
     return stop(source, "invalid", "the file is not a mapping", hint);
   }
-  const aliases = unknownAliases(document, places);
-  if (aliases.length > 0) return { value: undefined, problems: aliases, places };
+  const aliases = unknownAliases(document, sources);
+  if (aliases.length > 0) return { value: undefined, problems: aliases, sources };
   const value = toValue(document);
-  if (value) return { value, problems: duplicates(document, places), places };
+  if (value) return { value, problems: duplicates(document, sources), sources };
   return stop(
     source,
     "too-large",
@@ -85,7 +85,7 @@ function stop(source: SettingsText, code: Problem["code"], message: string, hint
   return {
     value: undefined,
     problems: [{ code, path: "", message, hint, source: whole }],
-    places: { find: () => whole },
+    sources: { find: () => whole },
   };
 }
 
@@ -117,9 +117,9 @@ function toValue(document: Document.Parsed): Record<string, unknown> | null {
   }
 }
 
-function syntaxProblem(error: YAMLError, document: Document.Parsed, places: FilePlaces): Problem {
+function syntaxProblem(error: YAMLError, document: Document.Parsed, sources: FileSources): Problem {
   const range = (isOpenQuote(error) && openQuote(document, error.pos[0])) || error.pos;
-  return { code: "syntax", path: "", ...syntaxWords(error), source: places.sourceAt(range) };
+  return { code: "syntax", path: "", ...syntaxWords(error), source: sources.sourceAt(range) };
 }
 
 /** What follows on the same line is mostly the first problem again. */
@@ -150,7 +150,7 @@ function openQuote(document: Document.Parsed, end: number): TextRange | null {
   return found;
 }
 
-function unknownAliases(document: Document.Parsed, places: FilePlaces): Problem[] {
+function unknownAliases(document: Document.Parsed, sources: FileSources): Problem[] {
   const anchors = new Set<string>();
   const problems: Problem[] = [];
   const words = {
@@ -163,13 +163,18 @@ function unknownAliases(document: Document.Parsed, places: FilePlaces): Problem[
     },
     Alias(_, node) {
       if (anchors.has(node.source)) return;
-      problems.push({ code: "syntax", path: "", ...words, source: places.sourceAt(rangeOf(node) ?? [0, 0]) });
+      problems.push({
+        code: "syntax",
+        path: "",
+        ...words,
+        source: sources.sourceAt(rangeOf(node) ?? [0, 0]),
+      });
     },
   });
   return onePerLine(problems);
 }
 
-function duplicates(document: Document.Parsed, places: FilePlaces): Problem[] {
+function duplicates(document: Document.Parsed, sources: FileSources): Problem[] {
   const problems: Problem[] = [];
   visit(document, {
     Map(_, map) {
@@ -177,7 +182,7 @@ function duplicates(document: Document.Parsed, places: FilePlaces): Problem[] {
       for (const pair of map.items) {
         const key = keyOf(pair) ?? "";
         const before = first.get(key);
-        if (before) problems.push(duplicate(key, before, pair, places));
+        if (before) problems.push(duplicate(key, before, pair, sources));
         else first.set(key, pair);
       }
     },
@@ -185,14 +190,14 @@ function duplicates(document: Document.Parsed, places: FilePlaces): Problem[] {
   return problems.slice(0, SYNTAX_PROBLEMS_MAX);
 }
 
-function duplicate(key: string, before: Pair, again: Pair, places: FilePlaces): Problem {
-  const place = (pair: Pair) => places.sourceAt(rangeOf(pair.key) ?? [0, 0]);
-  const message = `${safeText(key, 60)} is written twice, the first time in line ${place(before).spot?.line}`;
+function duplicate(key: string, before: Pair, again: Pair, sources: FileSources): Problem {
+  const sourceOf = (pair: Pair) => sources.sourceAt(rangeOf(pair.key) ?? [0, 0]);
+  const message = `${safeText(key, 60)} is written twice, the first time in line ${sourceOf(before).spot?.line}`;
   return {
     code: "duplicate-key",
     path: safeText(key, 60),
     message,
     hint: "Keep one of them.",
-    source: place(again),
+    source: sourceOf(again),
   };
 }

@@ -59,7 +59,7 @@ export function parseInstant(text: string): InstantRead {
   const asUtc = `${day}T${minutes}${seconds}`;
   const at = Date.parse(`${asUtc}Z`);
   const offsetMs = parseOffset(zone);
-  // Date.parse takes 30 February for 2 March; what there is in the calendar comes back as it was written.
+  // Date.parse turns 30 February into 2 March, so a date is valid only if it comes back as it was written.
   if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(asUtc) || offsetMs === null)
     return { wrong: "is not in the calendar or on the clock" };
   return { at: at - offsetMs };

@@ -11,7 +11,7 @@ import type { DoorRules } from "./rules.ts";
 import { Standby, type StandbyMemo } from "./standby.ts";
 
 /** Time from one look at the load to the next. */
-export const WEIGH_MS = 1_000;
+const WEIGH_MS = 1_000;
 const REMARKS_MAX = 50;
 
 export interface AdjusterMemo {

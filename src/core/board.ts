@@ -82,7 +82,7 @@ export function markRanks(waiting: number): number[] {
 
 /**
  * People ahead of `sequence` as far as the board tells: exact at a mark, in proportion between two. Null beyond the
- * last mark: whoever joined after this board was made is not on it yet.
+ * last mark: visitors who joined after this board was made are not on it yet.
  */
 export function aheadOnBoard(board: Pick<Board, "marks">, sequence: number): number | null {
   let before: Mark | undefined;

@@ -48,8 +48,3 @@ export const CAPABILITIES: Readonly<Record<EngineKind, Capabilities>> = {
   // Nodes give turns independently, so none of them knows how many will not be used.
   cluster: { ...ALL, turnsOnTop: false },
 };
-
-/** The needed capabilities that an engine lacks. */
-export function lacking(capabilities: Capabilities, needed: readonly Capability[]): readonly Capability[] {
-  return needed.filter((capability) => !capabilities[capability]);
-}

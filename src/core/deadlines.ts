@@ -11,6 +11,16 @@ export class Deadlines<T> {
     return this.#at.length;
   }
 
+  /** When the next item is due; infinite when there is none. */
+  get nextAt(): number {
+    return this.#at[0] ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The item that is due next; undefined when there is none. */
+  get next(): T | undefined {
+    return this.#items[0];
+  }
+
   add(at: number, item: T): void {
     let index = this.#at.length;
     this.#at.push(at);

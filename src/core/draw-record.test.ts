@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
+import { recordText } from "../testing/record-text.ts";
 import { type DrawRecord, drawOrder, seedHash } from "./draw.ts";
 import { DrawPool } from "./draw-pool.ts";
-import { checkRecord, RECORD_SIZE_MAX, readRecord, recordParts, recordText } from "./draw-record.ts";
+import { checkRecord, RECORD_SIZE_MAX, readRecord, recordParts } from "./draw-record.ts";
 import { toHex } from "./hex.ts";
 
 const SEED = "00112233445566778899aabbccddeeff".repeat(2);
@@ -57,7 +58,7 @@ test("a record drawn as promised passes, and survives being written and read", (
   );
 });
 
-test("a record before its draw has the hash and no seed, and says that there is nothing to check", () => {
+test("a record from before its draw has the hash and no seed, and the check says that it cannot be checked yet", () => {
   const text = recordText("tickets", undrawn);
   assert.doesNotMatch(text, /^(seed|drawnAt):/m);
   assert.deepEqual(read(text), { room: "tickets", record: undrawn });

@@ -62,12 +62,6 @@ export type FindingKind = "notDrawn" | "seed" | "size" | "twice" | "order" | "ot
 /** Called now and then with the number of tickets done. */
 export type DrawProgress = (done: number) => void;
 
-/** The whole record as text. */
-export function recordText(room: string, record: DrawRecord): string {
-  const decoder = new TextDecoder();
-  return Array.from(recordParts(room, record), (part) => decoder.decode(part)).join("");
-}
-
 /** The same as bytes, in parts of some hundred kilobytes, so that the thread is not blocked for long. */
 export function* recordParts(room: string, record: DrawRecord): Generator<Uint8Array<ArrayBuffer>> {
   yield new TextEncoder().encode(headerText(room, record));
@@ -76,7 +70,7 @@ export function* recordParts(room: string, record: DrawRecord): Generator<Uint8A
     yield idLines(ids.subarray(from, from + STEP * ID_BYTES));
 }
 
-/** Reads a record as `recordText` writes it. */
+/** Reads a record as `recordParts` gives it. */
 export function readRecord(text: string, progress: DrawProgress = () => {}): ReadResult<RoomRecord> {
   if (text.length > RECORD_CHARACTERS_MAX) return { wrong: "it is longer than any record" };
   const header = readHeader(text);

@@ -418,7 +418,7 @@ export const REDIS_PROBLEMS = {
 /** What `fairgate/relaxed` throws beside a `RedisProblem`: the `name` of the error. */
 export const RELAXED_ERRORS = {
   RelaxedProblem: {
-    why: "Redis could not serve some of the items. `items` has what became of each: `done`, `refused` (not done) or `unknown`.",
+    why: "Redis could not serve some of the items. `items` has the outcome of each: `done`, `refused` (not done) or `unknown`.",
     action:
       "Repeat what was refused; what is unknown may be repeated with the same ids and does not make two.",
   },

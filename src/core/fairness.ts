@@ -27,7 +27,7 @@ export function unfairness(turns: readonly Turn[]): number {
 }
 
 /** Counts pairs that stand the wrong way round, and sorts the array. Equal values are no inversion. */
-export function countInversions(values: Float64Array): number {
+function countInversions(values: Float64Array): number {
   let from: Float64Array = values;
   let to: Float64Array = new Float64Array(values.length);
   let inversions = 0;

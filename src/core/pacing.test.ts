@@ -47,7 +47,7 @@ const lines = fc
   .map(([waiting, share]) => ({ waiting, ahead: Math.floor(waiting * share ** 4) }));
 const dices = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test("whoever comes when told misses no turn, in a line of any length, at any rate, claim window and budget", () => {
+test("a visitor who comes when told misses no turn, in a line of any length, at any rate, claim window and budget", () => {
   const speeds = fc.double({ min: 0.01, max: FASTER_MAX, noNaN: true });
   fc.assert(
     fc.property(rooms, lines, dices, speeds, (room, { waiting, ahead }, dice, faster) => {

@@ -103,9 +103,9 @@ export function lapseDeadline(seen: { now: number; nextCheckInMs: number; lapseA
 }
 
 /**
- * Until when a turn given now may be used. Its holder, waited for until `lapseAt`, may have been told to come back later
- * than that, since nobody can know when others leave: from then they have half a claim window. So whoever comes when
- * told never misses a turn.
+ * Until when a turn given now may be used: at least a claim window from now. Its holder may have been told to come back later
+ * than that, since nobody can know when others leave; then it is half a claim window from the time they were told. So a visitor
+ * who comes back when told never misses a turn.
  */
 export function claimDeadline(turn: {
   now: number;

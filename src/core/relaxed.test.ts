@@ -8,7 +8,6 @@ import {
   planPops,
   type RelaxedKey,
   shardsToPeek,
-  shardToAddTo,
 } from "./relaxed.ts";
 
 const id = fc.constantFrom("a", "b", "c");
@@ -51,16 +50,6 @@ test("the order of keys is total: priority first, then id, equal only for the sa
   );
   assert.ok(compareKeys({ priority: 1, id: "z" }, { priority: 2, id: "a" }) < 0);
   assert.ok(compareKeys({ priority: 1, id: "a" }, { priority: 1, id: "b" }) < 0);
-});
-
-test("every shard is equally likely to be added to, for any dice", () => {
-  const shards = [3, 5, 8, 9];
-  const throws = Array.from({ length: 400 }, (_, i) => shardToAddTo(shards, () => i / 400));
-  for (const shard of shards) assert.equal(throws.filter((one) => one === shard).length, 100);
-  assert.equal(
-    shardToAddTo(shards, () => 1 - 2 ** -53),
-    9,
-  );
 });
 
 test("the requested number of different shards is peeked at, or all of them", () => {

@@ -43,11 +43,6 @@ export function compareKeys(a: RelaxedKey, b: RelaxedKey): number {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
-/** The shard to add to, out of those that can be reached. */
-export function shardToAddTo(shards: readonly number[], dice: Dice): number {
-  return shards[Math.floor(dice() * shards.length)]!;
-}
-
 /** `count` different shards to peek at, every choice equally likely; all shards if there are no more. */
 export function shardsToPeek(shards: readonly number[], count: number, dice: Dice): number[] {
   if (count >= shards.length) return [...shards];

@@ -51,7 +51,7 @@ export interface RoomFigures {
   announce(event: EventRules): { readonly seedHash: string; readonly seed: string | null };
 }
 
-/** How many are expected to be let in before someone with so many of their lane before them. */
+/** How many visitors, of all lanes, are expected to be admitted before someone with `ahead` visitors before them in their lane. */
 export function expectedAhead(
   rules: DoorRules,
   waitingIn: (lane: number) => number,

@@ -48,7 +48,7 @@ const IDLE_LOOK_MS = 6_000;
 /** What was learned of turns and lapses fades in this time. */
 const TURNS_FADE_MS = 2 * 60_000;
 const MISSED_FADE_MS = 5 * 60_000;
-/** Nobody is known to have missed a turn before: counts as so many turns. */
+/** Prior: no turn missed, with the weight of this many turns. */
 const MISSED_GUESS_TURNS = 4;
 const LAPSES_FADE_MS = 4 * 60_000;
 const JOINS_FADE_MS = 90_000;
@@ -56,7 +56,7 @@ const JOINS_GUESS_MS = 5_000;
 /** A turn is used within this time before anything is known. */
 const FIRM_GUESS_MS = 2_000;
 const FIRM_GUESS_TURNS = 5;
-/** Nobody is known to have lapsed before: counts as so many people watched for this long. */
+/** Prior: nobody lapsed, with the weight of this many people watched for this long. */
 const LAPSE_GUESS_MS = 20 * 60_000;
 /** A stream of newcomers is expected to go on for as long as it has, and at least for this. */
 const COMING_LEAST_MS = 30 * 60_000;

@@ -5,7 +5,7 @@
  * `sha256` is for anything. `SeededHash` is for many short messages that begin with the same 32 bytes, as in a draw of a
  * million: each is one block, the first eight rounds are the same for all and done once, and nothing is allocated.
  */
-export const SHA256_BYTES = 32;
+const SHA256_BYTES = 32;
 const BLOCK_BYTES = 64;
 const BLOCK_WORDS = 16;
 const ROUNDS = 64;

@@ -8,7 +8,7 @@
  *
  * Visits still on the site count as far as they got (censored); one that has been silent for a while counts as stopped by the
  * chance that it has. Before anything was seen there is a guess, worth a fraction of one visit; what is learned of all ages
- * stands in for an age of which little is known. Old counts are halved now and then, so that a site that changes is followed.
+ * fills in for ages with little data. Old counts are halved now and then, so that the estimate follows a site that changes.
  *
  * At most a thousand visits are followed (`visit-sample.ts`).
  */
@@ -55,11 +55,11 @@ const ENDS_MAX = 1_200;
 /** The guess: means in sessions, and how many ends each is worth. */
 const STOP_GUESS = { ends: 0.5, sessions: 0.4 };
 const LEAVE_GUESS = { ends: 0.2, sessions: 4 };
-/** What is known of all ages counts for each age as much as so many visits. */
+/** At each age, the rate over all ages counts as much as this many visits of that age. */
 const POOLED_VISITS = 6;
-/** An age is known once so many visits were followed through it. */
+/** An age has data of its own once this many visits were followed through it. */
 const SEEN_VISITS = 3;
-/** So many passes that ran out prove half of what silence means. */
+/** After this many expired passes, what was learned of silences counts half. */
 const PROOF_STOPS = 5;
 /** The guess of coming back in each step of a silence: nobody before a renewal is due, then ever fewer. */
 const BACK_GUESS = Array.from({ length: SILENCE_STEPS }, (_, step) =>

@@ -10,7 +10,7 @@
  */
 import type { WaitRange } from "./board.ts";
 
-/** A place of which it is known when it has passed. */
+/** A place whose wait was noted, to be compared when it is admitted. */
 export interface NotedPlace {
   readonly lane: number;
   readonly sequence: number;
@@ -35,7 +35,7 @@ export interface ToldMemo {
 const MINUTE_MS = 60_000;
 const NOTE_EVERY_MS = 5_000;
 const NOTED_MAX = 4_000;
-/** RoomWaits up to these many minutes are corrected together. */
+/** Waits up to each of these many minutes are corrected together. */
 const CLASSES_MINUTES = [2, 5, 10, 20, 40, Number.POSITIVE_INFINITY];
 const INSIDE_SHARE = 0.8;
 /** How fast the width follows: at first by much, later slowly, since errors of neighbours are alike. */

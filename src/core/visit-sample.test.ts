@@ -20,7 +20,7 @@ test("a small site is sampled whole", () => {
   assert.equal([...sample.values()].length, 500);
 });
 
-test("a large one is sampled by so many that it stays cheap, and never by too few", () => {
+test("a large site is sampled by few enough visits to be cheap, and never by too few", () => {
   const { all, sample } = site();
   for (let n = 0; n < 50_000; n++) {
     const visit = { id: idOf(n) };

@@ -17,7 +17,7 @@ export interface Moment {
   readonly now: number;
 }
 
-/** The lines of a room, as far as those in them are told of it. */
+/** The lines of a room, as the answer to a waiting visitor needs them. */
 export interface Lines {
   /** How many wait in all lanes. */
   readonly size: number;
@@ -26,7 +26,7 @@ export interface Lines {
   ahead(lane: number, sequence: number): number;
 }
 
-/** A room as far as whoever waits in it is told of it. */
+/** The parts of a room that the answer to a waiting visitor is made from. */
 export interface WaitingRoom {
   readonly door: Pick<Doorkeeper, "phase">;
   readonly lines: Lines;
@@ -40,13 +40,13 @@ export interface WaitingRoom {
 
 /** What an engine knows of a place besides its ticket. */
 export interface KnownPlace {
-  /** Its holder came with a loose turn, in vain, and has the next one. */
+  /** Its holder came with a loose turn while the site was full, and has the next turn. */
   readonly hasReturned: boolean;
-  /** False while some who joined before may not be known here yet: what is shown once can never rise. */
+  /** False while visitors who joined earlier may not be known here yet. No number is shown then, since it could rise later. */
   readonly isExact: boolean;
 }
 
-/** For the holder of this ticket, who is in the line. */
+/** The answer to the holder of this ticket, who is in the line. */
 export function waitingAnswer(
   room: WaitingRoom,
   ticket: Ticket,
@@ -73,7 +73,7 @@ export function waitingAnswer(
   };
 }
 
-/** For someone whose turn is kept, and cannot be used at once. */
+/** The answer to a visitor whose turn is kept but cannot be used at once. */
 export function turnInHand(ticket: Ticket): Waiting {
   return {
     kind: "waiting",
@@ -84,9 +84,9 @@ export function turnInHand(ticket: Ticket): Waiting {
   };
 }
 
-/** How many are expected to be let in before whoever stands in that lane with this sequence. */
+/** How many visitors are expected to be admitted before the one with this sequence in that lane. */
 function aheadOf(lines: Lines, rules: DoorRules, lane: number, sequence: number): number {
-  // Whoever is picked at random has on the whole half of the others before them.
+  // In random order a visitor has, on average, half of the others before them.
   if (rules.queueingMethod === "random") return lines.size >> 1;
   const ahead = lines.ahead(lane, sequence);
   if (rules.lanes.named.length === 0) return ahead;

@@ -17,7 +17,7 @@ import { broken, closed, problemOf, type StoreProblem } from "./problem.ts";
  * Limit of bytes that are not on disk yet; beyond it, writers wait. It also limits how long one commit keeps the event loop busy:
  * some tens of milliseconds.
  */
-export const UNWRITTEN_BYTES_MAX = 4 * 2 ** 20;
+const UNWRITTEN_BYTES_MAX = 4 * 2 ** 20;
 
 /** An object that has something to write. */
 export interface Writer {

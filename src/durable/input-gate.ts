@@ -12,7 +12,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** Beyond this many, calls of the object are refused. */
-export const EVENTS_WAITING_MAX = 100_000;
+const EVENTS_WAITING_MAX = 100_000;
 /** After this many turns in a row, the event loop handles sockets and disks. */
 const TURNS_IN_A_ROW_MAX = 256;
 

@@ -8,7 +8,7 @@ export const KEY_BYTES_MAX = 2_048;
 export const VALUE_BYTES_MAX = 2 * 2 ** 20;
 /** In one call of get, put or delete; as on Cloudflare. */
 export const KEYS_PER_CALL_MAX = 128;
-export const NAME_BYTES_MAX = 1_024;
+const NAME_BYTES_MAX = 1_024;
 
 /** A code unit takes at most this many bytes of UTF-8, so short keys need not be counted. */
 const UTF8_BYTES_PER_UNIT_MAX = 3;

@@ -5,7 +5,7 @@ import type { InputGate } from "./input-gate.ts";
 import type { DurableState, DurableStorage } from "./storage.ts";
 
 /** Work that blocks an object for longer has failed; as on Cloudflare. */
-export const BLOCKED_MS_MAX = 30_000;
+const BLOCKED_MS_MAX = 30_000;
 
 export interface StateParts {
   readonly object: ObjectName;

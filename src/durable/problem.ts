@@ -74,7 +74,7 @@ const SQLITE_NOTADB = 26;
 const SQLITE_BUSY = 5;
 
 /** SQLite's own primary result code, or null when the error is not SQLite's. */
-export function sqliteCode(error: unknown): number | null {
+function sqliteCode(error: unknown): number | null {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   return typeof code === "number" ? code & 0xff : null;
 }

@@ -7,7 +7,7 @@
  */
 import { type HeldValue, heldBytes } from "./held-value.ts";
 
-export const CACHE_BYTES = 64 * 2 ** 20;
+const CACHE_BYTES = 64 * 2 ** 20;
 /** What an entry takes besides its key and value: the object, and its place in two structures. */
 const ENTRY_BYTES = 160;
 

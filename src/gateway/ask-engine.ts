@@ -1,6 +1,6 @@
 /**
- * Calls the engine with a timeout. An answer that is there at once is handed on at once. An engine that fails or is too slow
- * becomes a value, `ENGINE_AWAY`, so that what then happens to the visitor is decided in one place, by setting.
+ * Calls the engine with a timeout. A synchronous answer is handed on at once. An engine that fails or is too slow gives the
+ * value `ENGINE_AWAY`, so that one place decides, by setting, what then happens to the visitor.
  */
 import type { Eventually } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
@@ -10,13 +10,13 @@ import type { Traffic } from "./traffic.ts";
 export const ENGINE_AWAY = Symbol("engine away");
 export type Away = typeof ENGINE_AWAY;
 
-/** Goes on with an answer: at once where it is there, and later where it is not. */
+/** Goes on with an answer: at once if it is synchronous, otherwise when it arrives. */
 export function after<T, U>(answer: Eventually<T>, use: (answer: T) => Eventually<U>): Eventually<U> {
   return answer instanceof Promise ? answer.then(use) : use(answer);
 }
 
 const PATIENCE_MS = 2_000;
-/** An engine that gives up by itself says why, so it is given a little longer than it takes for that. */
+/** An engine that times out by itself says why, so it gets a little longer than its own timeout. */
 const SAYING_WHY_MS = 500;
 /** While an engine is away, one line a second says so. */
 const COMPLAINT_PERIOD_MS = 1_000;
@@ -36,7 +36,9 @@ export class AskEngine {
     this.#patienceMs = Math.max(PATIENCE_MS, timeoutMs + SAYING_WHY_MS);
   }
 
-  /** The engine's answer, at once where it has one; or `ENGINE_AWAY`. An answer that comes after that goes to `late`. */
+  /**
+   * The engine's answer, synchronously if it has one; or `ENGINE_AWAY`. An answer that arrives after the timeout goes to `late`.
+   */
   ask<T>(question: () => Eventually<T>, late?: (answer: T) => void): Eventually<T | Away> {
     let answer: Eventually<T>;
     try {
@@ -47,7 +49,7 @@ export class AskEngine {
     return answer instanceof Promise ? this.#wait(answer, late) : answer;
   }
 
-  /** The same where no request waits for the answer: one that cannot be used is logged. */
+  /** The same when no request waits for the answer: an unusable one is logged. */
   hear<T>(question: () => Eventually<T>, use: (answer: T | Away) => void): void {
     const answer = this.ask(question);
     if (answer instanceof Promise) void answer.then((value) => this.#use(value, use));
@@ -76,7 +78,7 @@ export class AskEngine {
     });
   }
 
-  /** Nobody above catches what goes wrong here, and one visitor's bug must not end everyone's line. */
+  /** Nothing above catches errors from here, and a bug in one visitor's request must not end the process. */
   #use<T>(value: T, use: (value: T) => void): void {
     try {
       use(value);

@@ -97,7 +97,7 @@ function answer({ name, conditions }: ReadyRule, facts: Facts): RuleAnswer {
 /** The names of a path, in their plain spelling. */
 interface Parts {
   readonly names: readonly string[];
-  /** So many of the names are read alike by every origin. */
+  /** How many of the names, from the first, every origin reads alike. */
   readonly certain: number;
   /** True when the others are in doubt only because a file comes first. */
   readonly isClear: boolean;

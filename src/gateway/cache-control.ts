@@ -1,11 +1,11 @@
 /**
- * An answer from behind a line must not be stored by a cache that serves others. With a token in it, the next visitor would
- * get somebody's pass; without one, a page that others wait for. What the origin said for the visitor's own browser stays.
+ * Answers from behind a line must not be stored by shared caches. With a token in it, the next visitor would get somebody else's
+ * pass; without one, a page that others have to wait for. Directives of the origin for the visitor's own browser stay.
  */
 
 /**
- * Words to caches in the network alone, which go before Cache-Control there: RFC 9213, the older Surrogate-Control, and
- * those of Akamai and nginx.
+ * Headers for caches in the network alone, which take precedence over Cache-Control there: RFC 9213, the older
+ * Surrogate-Control, and those of Akamai and nginx.
  */
 const TARGETED = /^(?:[a-z0-9-]+-cache-control|surrogate-control|edge-control|x-accel-expires)$/i;
 const TARGETED_CHARACTERS_MIN = "edge-control".length;
@@ -15,7 +15,7 @@ const FOR_SHARED = /^(?:public|private|s-maxage|proxy-revalidate)\b/i;
 /** True for a header that must not stand in such an answer. */
 export function isForSharedCaches(name: string): boolean {
   if (name.length < TARGETED_CHARACTERS_MIN) return false;
-  // By the last letter first: this is asked of every header.
+  // Tests the last letter first, since this is called for every header.
   const last = name.charCodeAt(name.length - 1) | 0x20;
   return (last === 0x6c || last === 0x73) && TARGETED.test(name);
 }

@@ -1,6 +1,6 @@
 /**
- * One request to a room, with what it carries that concerns us: its cookies, the `Fairgate-Token` header of a program that
- * keeps none, and the browser's word on which site sent it.
+ * One request to a room, with the parts that concern us: its cookies, the `Fairgate-Token` header of a program that keeps no
+ * cookies, and what the browser says about the page that made it.
  */
 import type { Facts } from "./facts.ts";
 import { rawHeader } from "./proxy/raw-header.ts";
@@ -9,16 +9,16 @@ import type { RoomFront } from "./room-front.ts";
 export interface Call {
   readonly front: RoomFront;
   readonly facts: Facts;
-  /** Path and query as they were routed, which is how the site gets them. */
+  /** Path and query as they were routed, and as the site gets them. */
   readonly target: string;
   readonly carrier: Carrier;
 }
 
 export interface Carrier {
-  /** The visitor came by https. */
+  /** The visitor uses https. */
   readonly isSecure: boolean;
   readonly cookie: string | undefined;
-  /** The token of a program; such a sender gets new tokens back the same way, not as a cookie. */
+  /** The token of a program; such a client gets new tokens in the same header, not as a cookie. */
   readonly programToken: string | undefined;
   readonly fetchSite: string | undefined;
 }

@@ -1,21 +1,21 @@
 /**
- * Cross-origin requests (Fetch, section 3.2): which pages of other origins may call a room's own addresses and read what it
- * says to their visitors. Only origins that the operator names, each with the visitor's cookie. What the site itself answers
- * is the site's matter and stays as it is.
+ * Cross-origin requests (Fetch, section 3.2): which pages of other origins may call a room's own addresses, each with the
+ * visitor's cookie, and read the answers. Only origins that the operator names. Answers of the site itself are up to the site
+ * and stay as they are.
  */
 import { NONE_ADDED } from "./answer-headers.ts";
 import { type Facts, headerOf } from "./facts.ts";
 
-/** What a page may read of our answers beside their body. */
+/** Headers of our answers that a page may read. */
 const EXPOSED = "Fairgate-Token, Fairgate-Status, Retry-After";
 const OWN_METHODS = "GET, POST";
 const OWN_HEADERS = "Accept, Content-Type, Fairgate-Token, Fairgate-Work";
-/** For calls of our own addresses, which stay as they are. */
+/** For calls of our own addresses, whose rules do not change. */
 const OWN_AGE_SECONDS = "600";
-/** For calls of the site, about which the site may say something else a moment later. */
+/** For calls of the site, whose rules may change at any moment. */
 const SITE_AGE_SECONDS = "5";
 const REQUESTED_CHARACTERS_MAX = 1_000;
-/** Names as a browser lists them. */
+/** Header names as a browser lists them. */
 const REQUESTED = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
 
 export class Cors {
@@ -29,13 +29,13 @@ export class Cors {
     return this.#origins.size > 0;
   }
 
-  /** True for a request made by a page that may. */
+  /** True for a request by a page that may call. */
   allows(facts: Pick<Facts, "headers">): boolean {
     const origin = this.isOn ? headerOf(facts, "origin") : undefined;
     return origin !== undefined && this.#origins.has(origin);
   }
 
-  /** True for a preflight of a page that keeps its token itself, of which the site knows nothing. */
+  /** True for a preflight by a page that keeps its token itself: it is answered here, not by the site. */
   isForToken(facts: Pick<Facts, "headers">): boolean {
     const names = headerOf(facts, "access-control-request-headers") ?? "";
     return names.toLowerCase().includes("fairgate-token") && this.allows(facts);
@@ -49,7 +49,7 @@ export class Cors {
   /** Flat header list that lets the page read the answer, where it may. */
   headersFor(facts: Pick<Facts, "headers">): readonly string[] {
     if (!this.isOn) return NONE_ADDED;
-    // Another origin gets another answer, also from a cache.
+    // Another origin gets another answer, so caches must tell them apart.
     if (!this.allows(facts)) return ["Vary", "Origin"];
     return [
       ...["Access-Control-Allow-Origin", headerOf(facts, "origin")!],
@@ -64,7 +64,7 @@ export class Cors {
     return [...this.headersFor(facts), ...allowing(OWN_METHODS, OWN_HEADERS, OWN_AGE_SECONDS)];
   }
 
-  /** The same for one of the site's: the call that follows is refused or goes to the site, which then says what it thinks. */
+  /** The same for a preflight of one of the site's addresses: the call that follows is refused here, or answered by the site. */
   sitePreflight(facts: Pick<Facts, "headers">): string[] {
     const method = headerOf(facts, "access-control-request-method") ?? "";
     const names = headerOf(facts, "access-control-request-headers") ?? "";
@@ -80,7 +80,7 @@ function allowing(methods: string, headers: string, seconds: string): string[] {
   ];
 }
 
-/** What was asked for, if it is a list of names. */
+/** The requested header names, if they are a valid list. */
 function listed(text: string): string {
   return text.length <= REQUESTED_CHARACTERS_MAX && REQUESTED.test(text) ? text : "";
 }

@@ -1,12 +1,12 @@
 /**
- * Search engines and link previews, known by the names they give themselves. They keep no cookies and cannot wait, and must
- * never take the waiting page for the site: while there is a line they get 503 with Retry-After, which says to come again later
- * and leaves what they know of the page as it is. Pretending to be one gains nothing else.
+ * Search engines and link previews, known by their user agents. They keep no cookies and cannot wait, and must never index the
+ * waiting page as the site. While there is a line they get 503 with Retry-After: they come back later and keep what they
+ * indexed. Pretending to be one gains nothing else.
  *
- * Those that are not in the list are known by their manners: `compatible;` and then an address with a plus in front, where
- * their owners can be asked about them. No browser says so.
+ * Crawlers that are not in the list are recognised by their form: `compatible;` and then an address with a plus in front, for
+ * questions to their owners. No browser does that.
  *
- * And programs that ask for a page like a browser by default, though nobody looks at it.
+ * Also programs that accept HTML like a browser by default, though nobody sees the page.
  */
 const SEARCH_ENGINES =
   "Googlebot,Google-InspectionTool,GoogleOther,Storebot-Google,AdsBot-Google,Mediapartners-Google,APIs-Google," +
@@ -21,7 +21,7 @@ const TEXT_GATHERERS =
   "MistralAI-User,Bytespider,TikTokSpider,CCBot,Amazonbot";
 const CRAWLERS = `${SEARCH_ENGINES},${LINK_PREVIEWS},${TEXT_GATHERERS}`.toLowerCase().split(",");
 
-/** Apps have the same names, and browsers inside of apps may give them beside their own. */
+/** Apps have the same names, and browsers inside apps may add them to their own. */
 const CRAWLERS_AND_APPS = ["whatsapp/", "viber/", "mastodon/"];
 const BROWSER = "mozilla/";
 
@@ -39,7 +39,7 @@ export function isCrawler(userAgent: string | undefined): boolean {
   return compatible >= 0 && lower.indexOf("+http", compatible) >= 0;
 }
 
-/** True for a program that says it takes a page, whatever it asks for. */
+/** True for a program that accepts HTML by default. */
 export function isPageTaker(userAgent: string | undefined): boolean {
   if (userAgent === undefined) return false;
   const lower = userAgent.slice(0, USER_AGENT_CHARACTERS_MAX).toLowerCase();

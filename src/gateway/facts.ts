@@ -1,5 +1,5 @@
 /**
- * One request as plain facts: all that a decision is made from. An adapter makes them from its runtime's request, so that
+ * One request as plain facts: everything that a decision is made from. An adapter makes them from the request of its runtime, so
  * decisions know no runtime.
  */
 import type { Incoming } from "./proxy/trust.ts";
@@ -10,9 +10,9 @@ export interface Facts extends Incoming {
   readonly url: string;
   /** Names and values in turn, as they were sent. */
   readonly rawHeaders: readonly string[];
-  /** When it came. */
+  /** The time it arrived. */
   readonly now: number;
-  /** It wants to change the protocol (WebSocket): its answers have no body, and it takes no place in the line. */
+  /** It asks for a protocol upgrade (WebSocket): answers have no body, and it takes no place in the line. */
   readonly isUpgrade: boolean;
   /** True once the client is gone. */
   isGone(): boolean;

@@ -1,10 +1,10 @@
 /**
- * Those who went straight through and have not come back with their cookie yet, counted by address. Each holds a slot for
- * `newcomerDuration`. A program that keeps no cookies never comes back, so it could hold as many slots as it
- * makes requests in that time; with many such visits under way, an address must show a cookie before it gets another.
+ * Visitors who went straight through and have not come back with their cookie yet, counted by address. Each holds a slot for
+ * `newcomerDuration`. A program without cookies never comes back, so it could hold as many slots as it makes requests in that
+ * time. Once many such visits are under way, an address must show a cookie before it gets another.
  *
- * All last equally long, but for a change of settings, so the first of the list is over first. One that is prolonged, since
- * something passes on its first connection, goes to the end of it.
+ * All last equally long unless settings change, so the first in the list ends first. A visit that is prolonged by traffic on its
+ * first connection moves to the end.
  */
 interface FirstVisit {
   readonly id: string;

@@ -220,7 +220,7 @@ export class Gateway {
     await this.putInForce(this.prepare(settings));
   }
 
-  /** What becomes of a request: at once, unless the engine takes its time. */
+  /** Decides about a request: synchronously, unless the engine answers with a promise. */
   visit(facts: Facts): Eventually<Verdict> {
     const { url } = facts;
     if (!facts.isUpgrade) {

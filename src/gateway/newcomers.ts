@@ -1,11 +1,11 @@
 /**
- * The way in for someone without a place: how often they were here, whether they may join now, which lane they belong in,
- * and then the engine. A newcomer who is stopped on the way is told why.
+ * The way in for a visitor without a place: how often they were here, whether they may join now, which lane they belong in, and
+ * then the engine. A newcomer who is stopped on the way is told why.
  *
  *   guard: budgets, second contact, work ─▶ visits used up? ─▶ lane, by what they bring ─▶ engine.join
  *
- * There is one way out (`join`). What the guard took is kept for a place or a visit that is handed out; in every other
- * case it is given back whole. A place or a visit that nobody is left to receive is given up.
+ * `join` is the only exit. What the guard took is kept when a place or a visit is handed out; otherwise all of it is given back.
+ * A place or visit whose visitor has gone meanwhile is given up.
  */
 import {
   ANYBODY,
@@ -36,15 +36,15 @@ const WORK = WORK_HEADER.toLowerCase();
 const REJECTED_RETRY_SECONDS = 30;
 const MUST_WAIT_RETRY_SECONDS = 5;
 
-/** Someone without a place, and what they came with. */
+/** A visitor without a place, and what their request carries. */
 export interface Arriving extends Call {
-  /** False when they could not keep a place: then they go straight through or not at all. */
+  /** False when they could not keep a place: then they go straight through or are refused. */
   readonly canWait: boolean;
-  /** They hold a place, which they give up for the new one. */
+  /** They hold a place, and give it up for the new one. */
   readonly hasPlace: boolean;
 }
 
-/** What becomes of someone without a pass. */
+/** The decision on a visitor without a pass. */
 export type Arrival = Through | Placed | TurnedAway | HeldBack | Gone | Away;
 
 /** They hung up before there was an answer. */
@@ -109,17 +109,17 @@ export class Newcomers {
     });
   }
 
-  /** What the engine is told of them; or that they brought a bad code. */
+  /** What the engine is told about them; or that their code is bad. */
   #newcomer(arriving: Arriving): Eventually<Newcomer | TurnedAway> {
     const { front, canWait } = arriving;
     if (!front.membership.hasLanes) return canWait ? ANYBODY : PASSING;
     return after(
       this.#parts.ask.ask(() => front.membership.laneOf(this.#facts(arriving))),
       (found) => {
-        // Keys that cannot be fetched are no engine that is away, which may let everybody past the line.
+        // Keys that cannot be fetched do not count as an engine that is away: that may fail open.
         const { lane, invite, refusal } = found === ENGINE_AWAY ? NOT_FOUND_OUT : found;
         if (refusal && this.#isCodeRefused(arriving, refusal)) return CODE_BAD;
-        // Only a place that is kept is worth a code.
+        // A code is used up only for a place that is kept.
         return canWait ? { lane, invite, canWait } : invite ? PASSING : { ...PASSING, lane };
       },
     );
@@ -157,7 +157,7 @@ export class Newcomers {
   }
 
   #refused(arriving: Arriving, reason: RefusalReason): TurnedAway {
-    // A picture is not a visitor who was turned away.
+    // A refused picture does not count as a visitor who was turned away.
     if (reason !== "mustWait") this.#parts.traffic.count("turnedAway", reason);
     return { kind: "turnedAway", reason, until: openingFor(reason, arriving) };
   }
@@ -169,7 +169,7 @@ export class Newcomers {
     void ask.ask(() => engine.leave(answer.kind === "entered" ? answer.pass : answer.ticket, true));
   }
 
-  /** What is noted of them from here on, or that they were here too often. */
+  /** The record of their visits from here on, or that they were here too often. */
   #badge({ front, facts }: Arriving, last: PastVisits): Badge | TurnedAway {
     const { now } = facts;
     const { visitsMax, visitsWindow } = front.settings;
@@ -197,8 +197,8 @@ export class Newcomers {
   }
 
   /**
-   * Someone who brings a bad code in a link is told once: the same address without it joins as everybody. A program that sends
-   * it as a header gets no second address, so it joins.
+   * A bad code in a link is reported once; the same address without it then joins as everybody. A program that sends the code as
+   * a header gets no second address, so it joins.
    */
   #isCodeRefused({ target }: Arriving, refusal: LaneRefusal): boolean {
     this.#parts.traffic.count("lanesRefused", refusal);
@@ -218,45 +218,45 @@ export class Newcomers {
   }
 }
 
-/** What is known of someone who may join. */
+/** What is known about a newcomer who may join. */
 interface KnownNewcomer {
   readonly badge: Badge;
   readonly isAnew: boolean;
-  /** They have shown that they keep a token. */
+  /** They have proved that they keep a token. */
   readonly isProven: boolean;
-  /** The key they are counted by; null where many visitors are behind one address. */
+  /** The key that they are counted under; null when many visitors share one address. */
   readonly address: string | null;
 }
 
-/** How long someone who goes straight through is on the site without coming back. */
+/** How long a visitor who goes straight through stays on the site without coming back. */
 export function firstVisitMs({ settings, rules }: RoomFront): number {
   return Math.min(settings.newcomerDuration, rules.sessionDurationMs);
 }
 
-/** Someone like any other who cannot wait. */
+/** A visitor in the default lane who cannot wait. */
 const PASSING: Newcomer = { lane: EVERYBODY, invite: null, canWait: false };
-/** The lane of someone whose JWT could not be checked, since its keys could not be fetched in time. */
+/** The lane of a visitor whose JWT could not be checked, because its keys could not be fetched in time. */
 const NOT_FOUND_OUT: Belonging = { lane: EVERYBODY, invite: null, refusal: null, why: "no answer in time" };
 const GONE: Gone = { kind: "gone" };
 const CODE_BAD: TurnedAway = { kind: "turnedAway", reason: "codeBad", until: null };
 
-/** The badge of someone whose visit begins. */
+/** The badge of a visitor whose visit begins. */
 export function withVisit(badge: Badge): Badge {
   return badge.since === 0 ? badge : { ...badge, visits: badge.visits + 1 };
 }
 
-/** When someone the room is closed to may come. Not from the board, which is a second old at the turn of an event. */
+/** When a closed room opens again. Not read from the board, which may be a second old when an event begins. */
 function openingFor(reason: RefusalReason, { front, facts }: Arriving): number | null {
   return reason === "closed" ? phaseAt(front.roomRules, facts.now).opensAt : null;
 }
 
-/** How long someone who is held back should stay away. */
+/** How long a visitor who is held back should stay away. */
 export function retrySeconds(verdict: HeldBack["verdict"]): number {
   if (verdict.kind === "tooMany") return verdict.retryAfterSeconds;
   return verdict.kind === "comeBack" ? Math.max(1, Math.ceil(verdict.waitMs / 1_000)) : 1;
 }
 
-/** How long someone who was turned away should stay away; null when nobody knows. */
+/** How long a visitor who was turned away should stay away; null when that is not known. */
 export function turnedAwaySeconds({ reason, until }: TurnedAway, now: number): number | null {
   if (until !== null) return secondsUntil(until, now);
   if (reason === "mustWait") return MUST_WAIT_RETRY_SECONDS;

@@ -1,6 +1,6 @@
 /**
- * What comes back from the origin that concerns us: how it does, for the room's load, and its command in an answer's
- * `Fairgate-Command` header. The one command, `revoke`, ends the visit of the visitor whose request it was, where settings allow it.
+ * Watches the origin's answers: their timing and errors for the room's load, and commands in the `Fairgate-Command` header. The
+ * only command, `revoke`, ends the visit of the visitor whose request it was, if settings allow that.
  */
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
@@ -17,7 +17,7 @@ export interface WatchParts {
   readonly world: World;
 }
 
-/** Null where neither the load nor a command of the origin matters. */
+/** Null when neither the origin's load nor its commands matter. */
 export function createWatch(front: RoomFront, parts: WatchParts): Watch | null {
   const { load, isLoadWatched } = front;
   const hasCommands = front
@@ -39,7 +39,7 @@ function obey(
   forward: Forward,
   command: string,
 ): readonly string[] | null {
-  // The proxy hands back what the gateway gave it.
+  // The proxy passes back the value that the gateway gave it.
   const { id, held, carrier } = forward as PassOn;
   const word = command.trim().toLowerCase();
   if (word !== "revoke" || !front.settings.enabledOriginCommands.includes(word)) {
@@ -48,6 +48,6 @@ function obey(
   }
   if (held === null) return null;
   void ask.ask(() => engine.revoke(front.name, held.pass.id));
-  // A renewed pass must not reach them, except where it tells how often they have been here.
+  // A renewed pass must not reach them, unless it carries how often they have been here.
   return front.settings.visitsMax === null ? tokens.drop({ front, carrier }) : null;
 }

@@ -1,4 +1,4 @@
-/** The answer of one of our own addresses, and what every verdict carries for the access log. */
+/** The answer at one of our own addresses, and what every verdict carries for the access log. */
 import type { Decision } from "./access-log/line.ts";
 
 /** For the access log. */
@@ -18,6 +18,6 @@ export interface OwnAnswer extends Noted {
   readonly headers: readonly string[];
   /** A text is ASCII. */
   readonly body: string | Uint8Array;
-  /** Asked for again and again by those who wait: no line in the access log, unless it goes wrong. */
+  /** Requested again and again by waiting visitors: no line in the access log unless it fails. */
   readonly isPoll: boolean;
 }

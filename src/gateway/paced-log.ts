@@ -1,18 +1,18 @@
 /**
- * Log lines that outsiders can cause at any rate, such as those about requests that the origin does not answer: the first at
- * once, then at most one a second of each kind, and after ten in a row one every ten seconds, with their number. The ids that visitors were shown rise, so an id that is in no
- * line lies between the `id` and the `lastId` of one.
+ * Log lines that outsiders can cause at any rate, such as about requests that the origin does not answer. The first of each kind
+ * is logged at once, then at most one a second, after ten in a row one every ten seconds, with a count. Ids shown to visitors
+ * rise, so an id that is in no line lies between the `id` and the `lastId` of one.
  */
 import { LOG_EVERY_MS, LogPace } from "../core/log-pace.ts";
 import type { Log, World } from "../core/world.ts";
 
-/** Kinds that are told apart; there are a few for each address of an origin. */
+/** The most kinds that are counted apart; there are a few for each address of an origin. */
 const KINDS_MAX = 1_000;
 const ABOUT_CHARACTERS_MAX = 200;
 
 export interface PacedLine {
   readonly level: keyof Log;
-  /** What tells lines of one message apart, such as the origin's address or what failed. */
+  /** What distinguishes lines with the same message, such as the origin's address or the failure. */
   readonly about: string;
   /** `id`, where there is one, is what the visitor was shown. */
   readonly fields: Readonly<Record<string, unknown>>;

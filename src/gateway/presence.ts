@@ -2,8 +2,8 @@
  * Reports the visitors seen on the site to the engine in batches: one call a second for each room. A batch that the engine does
  * not take is kept and sent again with the next.
  *
- * A visitor whose pass has almost run out is reported at once. Otherwise an engine that pauses for a few seconds could take the
- * visit for over before it hears of them, and give their slot to somebody else.
+ * A visitor whose pass has almost run out is reported at once. Otherwise an engine that pauses for a few seconds could end the
+ * visit before the report arrives, and give the slot to somebody else.
  */
 import type { Engine, Presence } from "../core/engine.ts";
 import type { Pass } from "../core/pass.ts";
@@ -37,7 +37,7 @@ export class PresenceReport {
     this.#stop = parts.world.timers.every(FLUSH_MS, () => void this.flush());
   }
 
-  /** `leftMs`: how long the engine takes the visit to go on, without this. */
+  /** `leftMs`: how long the visit goes on for the engine without this report. */
   report(pass: Pass, leftMs: number): void {
     const room = this.#pending.get(pass.room) ?? new Map<string, Presence>();
     this.#pending.set(pass.room, room);

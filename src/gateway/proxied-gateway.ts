@@ -1,6 +1,6 @@
 /**
- * A gateway in front of its origins: what a listener is given. Origins are kept by their settings, so a reload that
- * does not touch an origin keeps its connections; one that is no longer named finishes what is under way and closes.
+ * A gateway in front of its origins, as a listener gets it. Proxies are kept by their settings: a reload that does not change an
+ * origin keeps its connections, and a removed origin finishes its requests and closes.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -29,7 +29,7 @@ export interface ProxiedGatewayParts extends GatewayParts {
   readonly amend?: (gateway: Gateway) => Promise<Settings>;
 }
 
-/** What the origin at the top of the settings is called. No room can have this name. */
+/** The name of the origin at the top of the settings. No room can have this name. */
 const SHARED_ORIGIN = "(default)";
 
 /** An address of an origin, with its owner: a room's name or `SHARED_ORIGIN`. */
@@ -50,7 +50,7 @@ export class ProxiedGateway {
   readonly #relief: Relief;
   readonly #slow: SlowVisitors;
   #proxies: ReadonlyMap<string, OriginProxy> = new Map();
-  /** By the very settings a request was decided with: one decided just before a reload still finds its own. */
+  /** Finds the proxy of the very settings that decided the request, even just after a reload. */
   readonly #byOrigin = new WeakMap<OriginSettings, OriginProxy>();
 
   /** Opens a gateway with its rooms configured. Fails when the engine does. */
@@ -158,7 +158,7 @@ export class ProxiedGateway {
     sendRendered(request, response, { status: 404, headers, body }, this.#world.timers);
   }
 
-  /** The proxies of these settings; those there are already are used again. */
+  /** Makes a proxy for each origin in these settings, or reuses the one that exists. */
   #prepareProxies(settings: Settings): ReadonlyMap<string, OriginProxy> {
     const wanted = [settings.origin, ...Object.values(settings.rooms).map((room) => room.origin)];
     const proxies = new Map<string, OriginProxy>();

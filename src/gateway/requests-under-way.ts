@@ -14,14 +14,14 @@ import type { Client } from "./proxy/trust.ts";
 
 /** How long a request that was given up still counts. */
 export const GIVEN_UP_COUNTS_MS = 1_000;
-/** How often they are looked through at most. */
+/** Entries that have run out are removed at most this often. */
 const LOOK_EVERY_MS = 100;
 const KEYS_REMEMBERED_MAX = 10_000;
 
 /** Whose limit was reached. */
 export type Limited = "visitor" | "address";
 
-/** Whom one request counts for; null where it does not. */
+/** The visitor and the address that a request is counted against; null: against none. */
 export interface Counted {
   readonly visitor: string | null;
   readonly address: string | null;

@@ -1,10 +1,9 @@
 /**
- * A room as its visitors meet it: its settings, its cookie, its page, who is let past and who belongs in which lane, and
- * its board as ready-made bytes. One is built for each room when settings are put in force, so nothing of this is worked
- * out while a request waits.
+ * A room as its visitors meet it: its settings, cookie, page, bypass rules and lanes, and its board as ready-made bytes. It is
+ * built for each room when settings are put in force, so that requests do not wait for any of this.
  *
- * An event has settings and a page of its own. They hold from the very instant of its opening, when the rush comes that its
- * guard is for.
+ * An event has settings and a page of its own. They hold from the instant of its opening, when the rush that its guard is for
+ * arrives.
  */
 import { toRules } from "../config/rules.ts";
 import type { RoomSettings, Settings } from "../config/schema.ts";
@@ -40,11 +39,11 @@ export interface FrontParts {
   readonly keyring: Keyring;
   readonly keySets: KeySets;
   readonly world: World;
-  /** The room's front under the settings before. What it counts goes on. */
+  /** The room's front under the previous settings. Its counts go on. */
   readonly before: RoomFront | undefined;
 }
 
-/** What differs from one phase of the room's schedule to another. */
+/** What differs between the phases of the room's schedule. */
 interface Face {
   readonly settings: RoomSettings;
   readonly page: Page;
@@ -64,7 +63,7 @@ export class RoomFront {
   readonly load: RoomLoad;
   readonly cors: Cors;
   readonly firstVisits: FirstVisits;
-  /** True when somebody weighs the load. */
+  /** True when standby or the adaptive loop uses the load. */
   readonly isLoadWatched: boolean;
   rules: DoorRules;
   /** The face in force, here and below. */
@@ -75,7 +74,7 @@ export class RoomFront {
   binding!: Binding;
   strays!: Strays;
   messageJson!: string;
-  /** Hears of the origin's answers; null where that is not wanted. */
+  /** Watches the origin's answers; null when nothing needs them. */
   watch: Watch | null = null;
   /** The board as everyone gets it. */
   boardAnswer: OwnAnswer;
@@ -105,7 +104,7 @@ export class RoomFront {
     );
     const known = before?.guard ?? null;
     this.#own = faceOf(room, parts, known);
-    // An event's guard goes on from the one that stood there before, which may have been its own.
+    // An event's guard continues from the previous front's, which may have been the event's own.
     const guardBefore = known ?? this.#own.guard;
     this.#byEvent = new Map(
       room.events.map((event) => [event.name, faceOf(settingsDuring(room, event), parts, guardBefore)]),
@@ -141,7 +140,7 @@ export class RoomFront {
     return [this.#own, ...this.#byEvent.values()].map(({ settings }) => settings);
   }
 
-  /** Puts on the face of the phase the room is in. */
+  /** Switches to the face of the present phase. */
   #turnTo(now: number): void {
     const { event, rules, until } = phaseAt(this.roomRules, now);
     this.#turnsAt = until;
@@ -151,7 +150,7 @@ export class RoomFront {
   }
 
   /**
-   * What a waiting visitor is told, as JSON in ASCII. Written by hand and in few parts, since this is the busiest answer of all.
+   * What a waiting visitor is told, as JSON in ASCII. Written by hand and in few parts, since this is the most frequent answer.
    * `opening` comes from `waitingOpening`.
    */
   waitingJson({ ahead, waitMs, nextCheckInMs }: Waiting, opening: string): string {
@@ -159,12 +158,12 @@ export class RoomFront {
     return `${opening}${ahead},"nextCheckInMs":${nextCheckInMs},"waiting":${waiting}${this.#closing(waitMs)}`;
   }
 
-  /** How the answer ends for all who wait as long, until the next board. */
+  /** The end of the answer for all visitors with the same wait, until the next board. */
   #closing(waitMs: WaitRange | null): string {
     let closing = this.#closings.get(waitMs);
     if (closing === undefined) {
       const { nextEventAt } = this.board;
-      // This visitor waits, even if the board of a moment before says that the room is open.
+      // This visitor waits, even if the last board says that the room is open.
       const state = this.board.state === "open" ? "queueing" : this.board.state;
       closing = flattened(
         `,"state":"${state}","opensAt":${nextEventAt},"message":${this.messageJson},"waitMs":${rangeJson(waitMs)}}`,
@@ -192,7 +191,7 @@ function faceOf(settings: RoomSettings, parts: FrontParts, before: AbuseGuard | 
   };
 }
 
-/** The seed of an event's draw follows from the secret, so that every gateway has the same and none need keep it. */
+/** The seed of an event's draw follows from the secret, so that every gateway derives the same one and none has to store it. */
 function seedsFrom(keyring: Keyring): (room: string, event: string, startAt: number) => string {
   return (room, event, startAt) => keyring.derive(`draw ${room} ${event} ${startAt}`).toString("hex");
 }

@@ -1,6 +1,6 @@
 /**
- * How the origin behind a room does, as this gateway sees it: requests, answers, errors, time to the first byte, and
- * how many are under way. Told to the engine about once a second, where standby and the adaptive loop weigh it.
+ * The load of the origin behind a room, as this gateway measures it: requests, answers, errors, time to the first byte, and how
+ * many are under way. Reported to the engine about once a second, for standby and the adaptive loop.
  */
 import type { Load } from "../core/engine.ts";
 
@@ -22,7 +22,7 @@ export class RoomLoad {
     this.#dice = dice;
   }
 
-  /** A request came for the room, whatever becomes of it. */
+  /** A request came for the room, with whatever result. */
   came(): void {
     this.#requests++;
   }
@@ -55,7 +55,7 @@ export class RoomLoad {
     this.#inFlight--;
   }
 
-  /** What was seen since this was last asked. */
+  /** The measurements since the last call. */
   take(from: string, periodMs: number): Load {
     const load: Load = {
       from,

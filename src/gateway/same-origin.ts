@@ -1,11 +1,11 @@
 /**
- * Whether a browser's request was made by a page of another origin, a sibling subdomain included: such a page can make the
- * browser send our cookie, and must not act for the visitor by that. Newer browsers say it themselves on https
- * (`Sec-Fetch-Site`; `none` is the visitor's own doing, such as a typed address). Others send `Origin` with every POST, which
- * is then compared with the host that was asked. Programs send neither.
+ * Whether a browser's request was made by a page of another origin, sibling subdomains included. Such a page can make the
+ * browser send our cookie, and must not act for the visitor with it. Newer browsers say so themselves on https
+ * (`Sec-Fetch-Site`; `none` is the visitor's own action, such as a typed address). Others send `Origin` with every POST, which
+ * is then compared with the requested host. Programs send neither.
  *
- * A page cannot set any of the headers that are looked at here, so `X-Forwarded-Host` counts from any sender: a proxy in
- * front may have put another host in its place.
+ * A page cannot set any of the headers read here, so `X-Forwarded-Host` counts from any sender: a proxy in front may have
+ * replaced the host.
  */
 import type { Facts } from "./facts.ts";
 import { rawHeader } from "./proxy/raw-header.ts";

@@ -1,19 +1,19 @@
 /**
- * Requests that belong to no visit, and how many of them go through: none unless a newcomer would go straight through, which
- * the engine knows, and then a small budget a minute for each address, and for all together as many such budgets as the room
- * has slots. So the limit cannot be walked around by pretending to be a picture: as soon as the room is full or somebody waits,
- * pictures without a pass are refused; while there is room, one address adds no more to the site than a few visitors would,
- * and any number of addresses no more than a full room.
+ * Strays: requests that belong to no visit. They go through only while the engine would let a newcomer straight through, and
+ * then within a budget a minute for each address; all addresses together have as many such budgets as the room has slots. So
+ * pretending to be a picture is no way around the limit: as soon as the room is full or somebody waits, pictures without a pass
+ * are refused. While there is room, one address adds no more load than a few visitors would, and all addresses together no more
+ * than a full room.
  *
- * Preflights do nothing at a site, and every call of an app on another host needs one first, so they count for their address
- * alone: others cannot use theirs up.
+ * Preflights cost the site nothing, and every call by an app on another host needs one first, so they count for their address
+ * alone: other addresses cannot use up its share.
  */
 import { JoinBudget } from "../core/join-budget.ts";
 import { addressKey } from "../sockets/whereabouts.ts";
 
-/** The key of all addresses together, which no address has. */
+/** The key for all addresses together; no address has this key. */
 const ALL = "all";
-/** More is no limit, and its arithmetic would not be exact. */
+/** Above this a limit has no effect, and its arithmetic would not be exact. */
 const TOTAL_PER_MINUTE_MAX = 1e9;
 
 export class Strays {
@@ -28,7 +28,7 @@ export class Strays {
     this.#total = isBounded ? new JoinBudget({ perMinute: total, now }) : null;
   }
 
-  /** Counts a request from this address; false when it, or all of them, have had their share. */
+  /** Counts a request from this address; false when the budget of the address, or of all together, is used up. */
   take(address: string, isPreflight: boolean, now: number): boolean {
     if (this.#budget === null) return false;
     const key = addressKey(address);

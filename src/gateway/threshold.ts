@@ -1,7 +1,7 @@
 /**
- * The threshold: what becomes of a request without a good pass. A ticket is shown to the engine; a pass that has run out may
- * still stand for a visit that goes on; a newcomer joins. With a pass they go through, with a place they wait. A request that
- * belongs to no visit goes through only while there is room.
+ * The threshold decides about requests without a valid pass. A ticket is shown to the engine; an expired pass may belong to a
+ * visit that goes on; a newcomer joins. With a pass they go through, with a place they wait. A request that belongs to no visit
+ * goes through only while there is room.
  *
  *   ticket ─▶ engine.enter ─▶ passOn | wait
  *   expired pass ─▶ engine.resume ─▶ passOn | as a newcomer
@@ -33,7 +33,7 @@ import type { Traffic } from "./traffic.ts";
 import type { UnprovenPlaces } from "./unproven-places.ts";
 import type { PassOn, Told, Verdict } from "./verdict.ts";
 
-/** What someone is told who shows a token that was given to another browser. */
+/** The answer to a visitor who shows a token that was given to another browser. */
 const STRANGE: TurnedAway = { kind: "turnedAway", reason: "wrongBrowser", until: null };
 /** The same for a request that belongs to no visit. */
 const MUST_WAIT: TurnedAway = { kind: "turnedAway", reason: "mustWait", until: null };
@@ -62,7 +62,7 @@ export class Threshold {
     this.#parts = parts;
   }
 
-  /** What becomes of a request whose sender shows a ticket, someone else's token, or nothing good. */
+  /** The decision on a request with a ticket, with someone else's token, or without a valid token. */
   come(call: Call, held: HeldTicket | Stranger | null): Eventually<Verdict> {
     const { front, facts, carrier } = call;
     const asking = readAsking(facts, carrier, front.settings.jsonResponseEnabled);
@@ -84,8 +84,8 @@ export class Threshold {
   }
 
   /**
-   * The visit of someone whose pass ran out. One that was renewed meanwhile goes on. One that is over begins again for a form, so
-   * that what was typed is not lost, and for someone who only took their time to come back the first time. Null: neither.
+   * The visit of a visitor whose pass ran out. A visit that was renewed meanwhile goes on. A visit that is over begins again for
+   * a form, so that its input is not lost, and for a visitor who was slow to come back the first time. Null: neither.
    */
   resume(call: Call, isForm: boolean): Eventually<Through | Away | null> {
     const { front, facts } = call;
@@ -104,7 +104,7 @@ export class Threshold {
     );
   }
 
-  /** `sequence`: of the place they came with; below 0 for none. */
+  /** `sequence`: of the place in their ticket; below 0 for none. */
   #verdict(call: Call, asking: Asking, arrival: Arrival, sequence: number): Eventually<Verdict> {
     if (arrival === ENGINE_AWAY) return this.#engineAway(call, asking, sequence);
     switch (arrival.kind) {
@@ -129,7 +129,7 @@ export class Threshold {
     }
   }
 
-  /** `hasCode`: they bring a code, which may get them from everybody's lane into another. */
+  /** `hasCode`: they bring a code, which may move them from everybody's lane into another. */
   #useTicket(arriving: Arriving, held: HeldTicket, hasCode: boolean): Eventually<Arrival> {
     if (hasCode && held.ticket.lane === EVERYBODY && !this.#changing.has(held.ticket.id))
       return this.#change(arriving, held);
@@ -156,7 +156,7 @@ export class Threshold {
     );
   }
 
-  /** They join anew, and give up the place they had once they have the other. Until then they keep it. */
+  /** They join anew, and give up their former place once they have the new one. */
   #change(arriving: Arriving, held: HeldTicket): Eventually<Arrival> {
     const { engine, ask, newcomers } = this.#parts;
     const { ticket } = held;
@@ -166,13 +166,13 @@ export class Threshold {
       (answer) => {
         if (answer === ENGINE_AWAY || answer.kind !== "waiting") {
           this.#changing.delete(ticket.id);
-          // Their turn has come, or the ticket is good for nothing.
+          // Their turn has come, or the ticket is no longer valid.
           return this.#useTicket(arriving, held, false);
         }
         return after(newcomers.join({ ...arriving, hasPlace: true }), (arrival) => {
           const hasAnother =
             arrival !== ENGINE_AWAY && (arrival.kind === "through" || arrival.kind === "placed");
-          // Waited for: until then the ticket must not be exchanged again.
+          // Awaited: until then the ticket must not be exchanged again.
           return after(hasAnother ? ask.ask(() => engine.leave(ticket)) : undefined, () => {
             this.#changing.delete(ticket.id);
             return arrival;
@@ -197,7 +197,7 @@ export class Threshold {
     return { kind: "turnAway", ...told(call, asking, isWaiting ? "waiting" : "turnedAway", headers), why };
   }
 
-  /** A slip, for someone who is to come back with it; for someone with another's token, what takes that away. */
+  /** A slip for a visitor who is to come back with it. For one with another visitor's token: a cookie that removes it. */
   #tokensFor(call: Call, why: TurnedAway | HeldBack): readonly string[] {
     const { tokens } = this.#parts;
     if (call.facts.isUpgrade) return NONE_ADDED;
@@ -213,7 +213,7 @@ export class Threshold {
     else if (answer === "page") requests.waitingPages++;
   }
 
-  /** The place of someone who has not shown that they keep a cookie; null for anybody else. */
+  /** The place of a visitor who has not yet proved that they keep a cookie; otherwise null. */
   #unprovenId({ front, facts, carrier }: Call, ticket: Ticket): string | null {
     if (carrier.programToken !== undefined) return null;
     if (front.cookie.read(carrier.cookie, carrier.isSecure) !== null) return null;
@@ -221,12 +221,12 @@ export class Threshold {
     return ticket.id;
   }
 
-  /** True for a request that belongs to no visit, and whose sender does not show that they could keep one. */
+  /** True for a request that belongs to no visit and whose client has not proved that it keeps a cookie. */
   #isStray(call: Call, held: HeldTicket | null, asking: Asking): boolean {
     return asking.isPrefetch || (held === null && !asking.canWait && !this.#parts.tokens.isKeeper(call));
   }
 
-  /** Lets a request through that belongs to no visit, while there is room and its address has its share of them. */
+  /** Lets a request through that belongs to no visit, while there is room and within the budget of its address. */
   #visitStray(call: Call, asking: Asking): Eventually<Verdict> {
     const { front, facts } = call;
     const { engine, ask, tokens, traffic, passOn } = this.#parts;
@@ -242,7 +242,7 @@ export class Threshold {
     );
   }
 
-  /** The pass of someone who is here, renewed if it is time, which the engine is told. */
+  /** The pass of a visitor on the site, renewed when due; the engine is told. */
   #seen(front: RoomFront, pass: Pass, now: number): Pass {
     const { sessionDurationMs, disableSessionRenewal } = front.rules;
     const renewal = { now, sessionDurationMs, disableSessionRenewal };
@@ -268,7 +268,7 @@ function isPage({ answer }: Asking): boolean {
   return answer === "page" || answer === "formRefused";
 }
 
-/** True for a page whose address has a code in it. It is left at once, before anyone else sees that. */
+/** True for a page whose address has a code in it. The visitor is redirected at once, before anyone else sees the code. */
 export function hasCode(call: Call, asking?: Asking): boolean {
   const { front, facts, target, carrier } = call;
   if (!front.membership.takesCodes || facts.method !== "GET" || facts.isUpgrade) return false;
@@ -276,13 +276,13 @@ export function hasCode(call: Call, asking?: Asking): boolean {
   return (asking ?? readAsking(facts, carrier, front.settings.jsonResponseEnabled)).answer === "page";
 }
 
-/** Sends its visitor to the same address without the code. */
+/** Redirects its visitor to the same address without the code. */
 export function redirectWithoutCode({ front, target }: Call, headers: readonly string[]): Verdict {
   const noted = { decision: "redirected", room: front.name, visitor: null } as const;
   return { kind: "redirect", ...noted, to: linkWithoutCode(target), headers };
 }
 
-/** True for a place that is gone because its turns were not used. */
+/** True for a place that was forfeited because its turns were not used. */
 export function isForfeit(answer: TicketAnswer): boolean {
   return answer.kind === "refused" && answer.reason === "turnsMissed";
 }

@@ -17,29 +17,29 @@ export class Traffic {
     apiWaits: 0,
     problems: 0,
   };
-  /** By what was wrong, here and below. */
+  /** By reason, here and below. */
   readonly tokensRefused: Record<string, number> = {};
   /** Newcomers who must come back or do something first. */
   readonly joinsHeld: Record<string, number> = {};
   readonly turnedAway: Record<string, number> = {};
-  /** What visitors brought to get into a lane, and was not good. */
+  /** Invalid codes and JWTs with which visitors tried to get into a lane, by reason. */
   readonly lanesRefused: Record<string, number> = {};
-  /** Event streams that were not opened, by what was full. */
+  /** Event streams that were refused, by the limit reached. */
   readonly streamsRefused: Record<string, number> = {};
   /** Requests let past a line, by the rule that did. */
   readonly bypassed: Record<string, number> = {};
   /** Requests that belong to no visit: `passed` or `refused`. */
   readonly strays: Record<string, number> = {};
-  /** Visitors cut off for being too slow, by what was. */
+  /** Visitors cut off for being too slow, by what was slow. */
   readonly slowCut: Record<string, number> = {};
-  /** Requests over a limit of those under way, by whose it was. */
+  /** Requests refused for the limits of requests under way, by whose limit it was. */
   readonly requestsRefused: Record<string, number> = {};
   engineFailures = 0;
   sseConnections = 0;
   upgrades = 0;
   /** Connections closed because their visit was over. */
   connectionsEnded = 0;
-  /** Visitors' connections; null where they are another's to accept. */
+  /** Visitors' connections; null when another part accepts them. */
   connections: ConnectionCounts | null = null;
   /** `counts[i]` answers took at most `boundsSeconds[i]` and more than the bound before; the last, longer than all. */
   readonly originSeconds = {

@@ -1,15 +1,15 @@
 /**
- * Places whose holder has not shown yet that they keep a cookie. A waiting page names its place in the address of a style that
- * it asks for; a browser that does so without the cookie will never come back with it, so its place is given up, and nobody
- * behind it waits for a turn that cannot be used.
+ * Places whose holders have not yet proved that they keep a cookie. A waiting page names its place in the address of a
+ * stylesheet. A browser that requests the stylesheet without the cookie will never come back with it, so its place is given up,
+ * and nobody behind it waits for a turn that cannot be used.
  *
  *   page for someone without a cookie ──▶ unproven ──any request with the ticket──▶ forgotten: they keep it
  *                                            │ style asked for without a cookie, by the same browser
  *                                            ▼ and a moment later still unproven
  *                                         given up
  *
- * A wrong guess would cost somebody their place. So the style must be asked for soon, from the same address and by the same
- * browser, and one request with the ticket, before or just after, is proof. Scanners that ask for it as well change nothing.
+ * A wrong guess would cost somebody their place. So the stylesheet must be requested soon, from the same address and by the same
+ * browser; and one request with the ticket, before or just after, is proof. Scanners that request it too change nothing.
  */
 import type { Engine } from "../core/engine.ts";
 import type { Ticket } from "../core/ticket.ts";
@@ -17,11 +17,11 @@ import type { World } from "../core/world.ts";
 import type { Sender } from "./abuse/binding.ts";
 import type { AskEngine } from "./ask-engine.ts";
 
-/** Between the page and its style. */
+/** The longest time between the page and its stylesheet. */
 const ASKED_WITHIN_MS = 30_000;
 /** How long a request with the ticket may be overtaken by one without. */
 const PROOF_WITHIN_MS = 2_000;
-/** Beyond this many the oldest are left to lapse, and so is the place of a browser with a longer name. */
+/** Beyond this many the oldest are left to lapse; so is a place whose browser has a longer user agent. */
 const UNPROVEN_MAX = 10_000;
 const USER_AGENT_CHARACTERS_MAX = 512;
 
@@ -46,7 +46,7 @@ export class UnprovenPlaces {
     this.#parts = parts;
   }
 
-  /** A page was given with this place, to someone who brought no cookie. */
+  /** A page with this place was sent to a visitor without a cookie. */
   add(ticket: Ticket, sender: Sender): void {
     const givenAt = this.#parts.world.clock.now();
     if ((sender.userAgent?.length ?? 0) > USER_AGENT_CHARACTERS_MAX) return;
@@ -57,12 +57,12 @@ export class UnprovenPlaces {
     }
   }
 
-  /** Its cookie came back. */
+  /** Their cookie came back. */
   prove(id: string): void {
     if (this.#places.size > 0) this.#places.delete(id);
   }
 
-  /** The style of that place's page was asked for without a cookie. */
+  /** That page's stylesheet was requested without a cookie. */
   miss(id: string, { address, userAgent }: Sender): void {
     const { engine, ask } = this.#parts;
     const place = this.#places.get(id);

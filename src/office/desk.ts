@@ -116,7 +116,7 @@ export interface GatewayTraffic {
   readonly turnedAway: Readonly<Record<string, number>>;
   /** Codes and tokens for a lane that were not accepted. */
   readonly lanesRefused: Readonly<Record<string, number>>;
-  /** Event streams that were not opened, by what was full. */
+  /** Event streams that were refused, by the limit reached. */
   readonly streamsRefused: Readonly<Record<string, number>>;
   /** Requests let past a line, by room and rule: `main: assets`. */
   readonly bypassed: Readonly<Record<string, number>>;

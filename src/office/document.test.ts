@@ -89,7 +89,7 @@ test("the document offers exactly the settings that may be changed while a room 
   const room = roomSchema.parse({ totalActiveUsers: 2 });
   const written = writtenRoom(room) as Record<string, unknown>;
   const mayChange = (change: object) =>
-    checkRoomChange(room, change, { trustedProxies: [], place: "memory", checkPage: () => null }).ok;
+    checkRoomChange(room, change, { trustedProxies: [], lineKind: "memory", checkPage: () => null }).ok;
   const settings = Object.keys(roomSchema.shape).filter((key) => key !== "page");
   const changeable = settings.filter((key) => mayChange({ [key]: written[key] }));
   assert.deepEqual(Object.keys(RoomChange.properties).sort(), [...changeable, "page"].sort());

@@ -3,8 +3,8 @@
  * another site. While the office is on loopback, a request must name this machine: a page elsewhere that points its own
  * host name at 127.0.0.1 (DNS rebinding) names another host, and is refused.
  */
-import { isIPv4 } from "node:net";
 import type { MiddlewareHandler } from "hono";
+import { isLoopback } from "../config/cluster-check.ts";
 import { refuseCall } from "./refusal.ts";
 
 export const STRICT_HEADERS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ export const withStrictHeaders: MiddlewareHandler = async (c, next) => {
 
 /** On loopback, lets only requests through that name this machine or the configured host. */
 export function requireOwnHost(host: string): MiddlewareHandler {
-  if (!isLoopback(host)) return (_, next) => next();
+  if (!isLoopback(host.toLowerCase())) return (_, next) => next();
   const own = new Set([
     "localhost",
     "127.0.0.1",
@@ -38,8 +38,4 @@ export function requireOwnHost(host: string): MiddlewareHandler {
     const message = "The Host header names another host. Use localhost or the configured address.";
     return refuseCall(c, "wrong_host", message);
   };
-}
-
-function isLoopback(host: string): boolean {
-  return host.toLowerCase() === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }

@@ -127,7 +127,7 @@ test("what holds of a room now is shown beside what is set", async () => {
   assert.equal(value('fairgate_room_lane_admitted_total{room="main",lane="vip"}'), 40);
 });
 
-test("a limit that there is not is not shown", async () => {
+test("a limit that is not set is not shown", async () => {
   const { value } = await scrape(await scene({ rooms: { main: { newUsersPerMinute: 60 } } }));
   assert.equal(value('fairgate_room_effective_active_users_max{room="main"}'), undefined);
   assert.equal(value('fairgate_room_effective_new_users_per_second_max{room="main"}'), 1);

@@ -23,7 +23,7 @@ export interface ErrorBody {
   readonly error: { readonly code: ControlRefusal; readonly message: string };
 }
 
-export const errorSchema = z
+const errorSchema = z
   .object({
     error: z.object({
       code: z.string().openapi({ description: "For programs." }),

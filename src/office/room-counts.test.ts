@@ -25,7 +25,7 @@ test("a lane shows how many times as long a wait can get by the others", async (
   assert.deepEqual(await boundsOf({ othersShare: 50 }), [2, 4, 4]);
 });
 
-test("a bound that there is not is null", async () => {
+test("a bound that does not exist is null", async () => {
   assert.deepEqual(await boundsOf({ othersShare: 0 }), [1, null, null]);
 });
 

@@ -117,7 +117,7 @@ const newcomerWait = z
       "Seconds that someone who joins now may expect to wait, as the waiting page tells it. null: nobody can say, or the room does not tell (`show`).",
   });
 
-export const roomSettingsShape = z
+const roomSettingsShape = z
   .custom<RoomInput>((value) => typeof value === "object")
   .openapi("RoomSettings", documented(roomSchema, { hasDefaults: true }));
 

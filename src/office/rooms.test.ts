@@ -118,7 +118,7 @@ test("a change is in force at once and comes back as it was written", async () =
   assert.equal(on.engine.counts("main").admitted, 1, "one more place");
 });
 
-test("a change is logged with what it changed, from what to what, and by whom", async () => {
+test("a change is logged with the settings it changed, their old and new values, and who made it", async () => {
   const on = await scene();
   await patch(on, { totalActiveUsers: 3, sessionDuration: "5m", page: { colour: "#ff0000" } });
   assert.deepEqual(changesLogged(on), [

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, test } from "node:test";
-import { recordText } from "../core/draw-record.ts";
 import { ID_BYTES } from "../core/id.ts";
 import { readMetrics } from "../testing/office/prometheus-text.ts";
 import { DESK_TOKEN, read, type Scene, scene } from "../testing/office/scene.ts";
+import { recordText } from "../testing/record-text.ts";
 import { FAILURES_MAX } from "./attempts.ts";
 import { BODY_BYTES_MAX } from "./body.ts";
 import { STRICT_HEADERS } from "./guard.ts";
@@ -272,7 +272,7 @@ test("closing cuts off, after a set time, a request that never ends", async () =
   await closing;
 });
 
-test("an address that is taken is told to whoever starts the office", async () => {
+test("starting the office on an address in use fails", async () => {
   const { office, listening } = await live();
   await assert.rejects(listenOffice(office, { host: "127.0.0.1", port: listening.address.port }), {
     code: "EADDRINUSE",

@@ -24,7 +24,7 @@ const BY_REASON = {
   lanesRefused: ["lanes_refused", "Codes and tokens for a lane that were not accepted, by reason."],
   strays: ["strays", "Requests without a visit, such as images without a cookie, by outcome."],
   requestsRefused: ["requests_refused", "Requests refused because too many were under way, by limit."],
-  streamsRefused: ["streams_refused", "Event streams that were not opened, by what was full."],
+  streamsRefused: ["streams_refused", "Event streams that were refused, by the limit reached."],
   slowCut: ["slow_visitors_cut", "Visitors cut off for sending or reading too slowly, by what was slow."],
 } as const;
 
@@ -102,7 +102,7 @@ function addConnections(scrape: Scrape): void {
     snapshot.traffic.connections?.[what] ?? null;
   addGauge(scrape, one("fairgate_connections", "Visitors' connections, idle ones included.", value("open")));
   addGauge(scrape, one("fairgate_connections_max", "The most visitors' connections at once.", value("max")));
-  const refused = "Visitors' connections that were not accepted, by what was full, or for a PROXY header.";
+  const refused = "Visitors' connections that were refused, by the limit reached, or for a PROXY header.";
   addCounter(
     scrape,
     byReason("fairgate_connections_refused_total", refused, (traffic) => traffic.connections?.refused ?? {}),

@@ -1,6 +1,6 @@
 /**
- * Connections that must begin with a PROXY header, and whose header is not whole yet. Nothing else reads from them until it is.
- * Then the header is taken off, and the bytes behind it are put back for the server.
+ * Connections whose PROXY header is not complete yet. Nothing else reads from them until it is. Then the header is removed, and
+ * the bytes behind it are put back for the server.
  *
  * A connection that sends nothing, or its header too slowly, is closed like one that takes too long over a request header.
  * That is no error: browsers connect in advance, and some load balancers send the header with the visitor's first bytes.
@@ -18,11 +18,14 @@ import {
 export interface HeaderSettings {
   /** True: trusted proxies send a PROXY header. */
   readonly isOn: boolean;
-  /** How long it may take to come. */
+  /** How long the header may take. */
   readonly timeoutMs: number;
 }
 
-/** Closed in one turn of the event loop: a millisecond or two. Those that came in one instant are late in one instant. */
+/**
+ * How many are closed in one turn of the event loop, which takes a millisecond or two: connections that came together time out
+ * together.
+ */
 const CLOSED_PER_TURN = 64;
 
 type Said = ProxyHeader | WrongHeader;
@@ -30,7 +33,7 @@ type Said = ProxyHeader | WrongHeader;
 export class AwaitedHeaders {
   settings: HeaderSettings;
   readonly #clock: Clock;
-  /** Since when, the longest awaited first. */
+  /** The longest awaited first, with the time since when. */
   readonly #sinceAt = new Map<Socket, number>();
   readonly #turns = new FairTurns(CLOSED_PER_TURN);
 
@@ -39,7 +42,7 @@ export class AwaitedHeaders {
     this.#clock = clock;
   }
 
-  /** Takes the header off a new connection and calls `tell` with it, unless the connection ends before. */
+  /** Takes the header off a new connection and calls `tell` with it, unless the connection ends first. */
   read(socket: Socket, tell: (said: Said) => void): void {
     let held: Buffer = Buffer.alloc(0);
     const onReadable = () => {

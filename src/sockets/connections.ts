@@ -1,5 +1,5 @@
 /**
- * The connections of one listener: how many there are, whose they are, and which of them go when there are too many.
+ * The connections of one listener: how many there are, whose they are, and which are closed when there are too many.
  *
  * Every connection takes a file handle, from the moment the system accepts it: also one that never sends a byte, or is
  * still in its TLS handshake. Idle ones are closed first, so that a client that opens thousands of connections and leaves them
@@ -17,16 +17,16 @@
  * connection goes whose answers were all handed over and are not being read. When there is none of these either, the new
  * connection is refused.
  *
- * Nothing is closed while new connections are being accepted, but right after: a connection whose request has come by then is no
- * longer idle. Until then there may be a few more connections than the limit says.
+ * Nothing is closed while new connections are being accepted, but right after: a connection whose request has arrived by then is
+ * no longer idle. Until then there may be slightly more connections than the limit.
  *
  * An address (with IPv6 its /64) has a limit of its own and gives up its own idle connections first. Trusted proxies have
  * none, since everybody comes from there. Where they begin with a PROXY header (`awaited-headers.ts`), a connection is
  * fresh and belongs to no address until that has come, and then to the address it names, with that address's limit.
  *
- * Requests only move a link from one place to another. Whether an answer is under way is asked when a connection is to be
- * closed, not before; one that is busy then is set aside until its answer is over, so that nobody has to step over it
- * again. Finding the next to close is then a step or two, with any number of connections.
+ * Requests only move a link from one list to another. Whether an answer is under way is checked only when a connection is to be
+ * closed; a busy one is then set aside until its answer is over, so that it is not checked again. So finding the next one to
+ * close takes a step or two, with any number of connections.
  */
 import type { Http2Session, Http2Stream } from "node:http2";
 import type { Server, Socket } from "node:net";
@@ -51,7 +51,7 @@ export interface ConnectionLimits {
 export interface ConnectionCounts {
   open: number;
   max: number;
-  /** New connections that were not taken, by what was full, or for their PROXY header. */
+  /** New connections that were refused, by the limit that was reached, or for their PROXY header. */
   readonly refused: { full: number; address: number; header: number };
   /** Idle connections that were closed to make room. */
   closedIdle: number;
@@ -65,16 +65,16 @@ export interface ConnectionsOptions {
   isTrusted?(address: string): boolean;
   /** Where connections of trusted proxies may have to begin with a PROXY header. */
   readonly headers?: AwaitedHeaders;
-  /** When nothing is idle, connections go that are busy and have not shown a right to be here (`prove`). */
+  /** When nothing is idle, closes busy connections that have not proved a right to be here (`prove`). */
   readonly cutsOffUnproven?: boolean;
   /** Calls its argument in the next turn of the event loop. */
   readonly nextTurn?: (work: () => void) => void;
   readonly world: World;
 }
 
-/** A connection that had requests this far apart is a regular one: to have many, they must be kept, and be of use. */
+/** A connection with requests this far apart is a regular one: an attacker would have to keep many for long to have them. */
 export const REGULAR_AFTER_MS = 500;
-/** Until idle ones have been closed there may be this share more of connections, up to this many. */
+/** Until idle ones have been closed there may be this share more connections, up to this number. */
 export const SLACK_SHARE = 1 / 16;
 export const SLACK_MAX = 256;
 /**
@@ -85,7 +85,7 @@ export const OPENED_PER_TURN = 64;
 export const HANDSHAKES_PER_TURN = 4;
 /** When handles run out this many idle connections are closed at once. */
 const FREED_AT_ONCE = 16;
-/** After that, this share of the connections there were is not taken again for a while. */
+/** After that, this share of the connections is not accepted again for a while. */
 const KEPT_FREE_SHARE = 1 / 16;
 const KEPT_FREE_MS = 30_000;
 const TOO_MANY =
@@ -95,7 +95,7 @@ const NO_HEADER =
   "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 22\r\nCache-Control: no-store\r\n" +
   "Connection: close\r\n\r\nPROXY header expected\n";
 
-/** Under which a socket carries its connection. */
+/** The property of a socket that holds its connection. */
 const CONNECTION = Symbol("connection");
 interface Carrier {
   [CONNECTION]?: Connection | undefined;
@@ -105,7 +105,7 @@ interface Carrier {
 interface Peer {
   readonly address: string;
   size: number;
-  /** Those not known to be busy, the longest unused first. */
+  /** Connections not known to be busy, the longest unused first. */
   readonly chain: Chain<Connection>;
 }
 
@@ -115,21 +115,21 @@ class Connection {
   readonly socket: Socket;
   /** Null for a trusted proxy. */
   peer: Peer | null;
-  /** Whom its PROXY header names. */
+  /** The client that the connection's PROXY header names. */
   source: ConnectionSource | null = null;
   readonly inOrder = new Link<Connection>(this);
   readonly atPeer = new Link<Connection>(this);
-  /** What speaks HTTP/1: the socket, or with TLS the one around it. */
+  /** The socket that speaks HTTP/1: this one, or with TLS the one around it. */
   http1: Socket | null;
   kind: Kind;
   firstUsedAt = 0;
   /** Open streams, with HTTP/2. */
   readonly streams = new Set<Http2Stream>();
-  /** How far its answers had come at the last look; null while some of them is still to be handed over. */
+  /** How much of its answers was sent at the last check; null while part of one is still to be written. */
   progress: number | null = null;
-  /** Carries something that is no HTTP any more. */
+  /** Carries a protocol other than HTTP. */
   isUpgraded = false;
-  /** Its sender has shown a right to be here. */
+  /** Its client has proved a right to be here. */
   isProven = false;
   isAside = false;
   isGone = false;
@@ -159,7 +159,7 @@ export class Connections {
   };
   /** Busy when last asked. */
   readonly #aside = new Chain<Connection>();
-  /** Of these, the ones whose answers nobody took any of between the last two looks. */
+  /** Of these, the ones that took no byte of their answers between the last two checks. */
   #unread: Connection[] = [];
   readonly #peers = new Map<string, Peer>();
   /** Addresses with more connections than they may have. */
@@ -167,7 +167,7 @@ export class Connections {
   readonly #log: ConnectionLog;
   #isTrimming = false;
   #limits: ConnectionLimits;
-  /** Fewer than allowed for a while after handles ran out. */
+  /** Lower than the limit for a while after handles ran out. */
   #ceiling = Number.POSITIVE_INFINITY;
   #ceilingUntil = 0;
   #isTls = false;
@@ -185,7 +185,7 @@ export class Connections {
       for (const { socket } of chain) yield socket;
   }
 
-  /** From now on the server hears only of connections that there is room for, and survives a lack of handles. */
+  /** Takes over new connections: the server gets only those within the limits, and survives running out of file handles. */
   guard(server: Server, { isTls }: { isTls: boolean }): void {
     this.#isTls = isTls;
     const turns = new FairTurns(isTls ? HANDSHAKES_PER_TURN : OPENED_PER_TURN, this.#options.nextTurn);
@@ -196,7 +196,7 @@ export class Connections {
       socket.on("error", ignore);
       this.#introduce(socket, () =>
         turns.take(socket.remoteAddress, () => {
-          // Over right behind its PROXY header, as some health checks are; nobody would hear of its end any more.
+          // Closed right after its PROXY header, as by some health checks; its end would go unnoticed later.
           if (socket.readableEnded) socket.destroy();
           if (!socket.destroyed) for (const listener of own) listener.call(server, socket);
         }),
@@ -221,7 +221,7 @@ export class Connections {
 
   /** The connection speaks HTTP/2. */
   openSession(session: Http2Session): void {
-    // Asked now: a session whose socket is gone gives no answer.
+    // Read now: a session whose socket is gone does not tell.
     (session as Carrier)[CONNECTION] = (session.socket as Carrier)[CONNECTION];
   }
 
@@ -242,7 +242,7 @@ export class Connections {
     });
   }
 
-  /** The connection carries something else than requests from now on: it is never idle again. */
+  /** From now on the connection carries something other than requests: it is never idle again. */
   upgrade(socket: object): void {
     const connection = (socket as Carrier)[CONNECTION];
     if (connection === undefined || connection.isGone) return;
@@ -250,15 +250,14 @@ export class Connections {
     this.#setAside(connection);
   }
 
-  /** The other end has shown a right to be here. */
+  /** The client has proved a right to be here. */
   prove(socket: object): void {
     const connection = (socket as Carrier)[CONNECTION];
     if (connection !== undefined) connection.isProven = true;
   }
 
   /**
-   * A file handle could not be had: closes idle connections, and for a while lets fewer in than otherwise. True when
-   * there is a handle to be had now.
+   * No file handle was left: closes idle connections, and for a while accepts fewer than usual. True when a handle is free now.
    */
   ranOut(error: Error): boolean {
     const now = this.#now();
@@ -275,7 +274,7 @@ export class Connections {
     return freed > 0;
   }
 
-  /** To be called about once a second: logs what was not logged yet, and finds what may go when there is no room. */
+  /** To be called about once a second: writes pending log lines, and finds what may be closed when there is no room. */
   look(): void {
     const now = this.#now();
     this.#log.look(now);
@@ -315,7 +314,7 @@ export class Connections {
     return true;
   }
 
-  /** Whether an address may have one more; an idle one of its own may have to go for that. */
+  /** True when an address may have one more connection; an idle one of its own may be closed for that. */
   #hasRoomAt(peer: Peer, address: string): boolean {
     if (peer.size < withSlack(this.#limits.perAddressMax) || this.#closeFirst(peer.chain)) return true;
     this.counts.refused.address++;
@@ -323,7 +322,7 @@ export class Connections {
     return false;
   }
 
-  /** Calls `serve` when it is known whose the connection is: at once, or when its PROXY header has come. */
+  /** Calls `serve` once it is known whose the connection is: at once, or after its PROXY header. */
   #introduce(socket: Socket, serve: () => void): void {
     const connection = (socket as Carrier)[CONNECTION]!;
     if (!this.#isHeaderDue(connection.peer)) {
@@ -340,7 +339,7 @@ export class Connections {
     return peer === null && this.#options.headers?.settings.isOn === true;
   }
 
-  /** The connection comes from there; null: from the proxy itself. False when that address has too many already. */
+  /** The connection is from this source; null: from the proxy itself. False when that address has too many already. */
   #nameSource(connection: Connection, source: ConnectionSource | null): boolean {
     const { socket } = connection;
     const peer = source && this.#peerOf(source.address);
@@ -457,7 +456,7 @@ export class Connections {
     return false;
   }
 
-  /** Closes the first busy one that has shown no right to be here, where that is wanted. */
+  /** Closes the first busy one that has not proved a right to be here, where that is required. */
   #cutOff(): boolean {
     if (!this.#options.cutsOffUnproven) return false;
     for (const connection of this.#aside) {
@@ -513,7 +512,7 @@ export class Connections {
     if (--peer.size === 0) this.#peers.delete(peer.address);
   }
 
-  /** Says so where that can be said in the clear; with TLS the connection just ends. */
+  /** Answers where that is possible in the clear; with TLS the connection just ends. */
   #refuse(socket: Socket, words = TOO_MANY): false {
     socket.on("error", ignore);
     // A few bytes on a new connection leave at once, so the handle can be given back in the same step.
@@ -531,7 +530,7 @@ export class Connections {
 /** An error that nobody hears would end the process. */
 function ignore(): void {}
 
-/** As many as there may be for a moment. */
+/** The most connections for a moment. */
 export function withSlack(max: number): number {
   return max + Math.min(SLACK_MAX, Math.floor(max * SLACK_SHARE));
 }
@@ -540,7 +539,7 @@ function isBusy({ http1, streams, isUpgraded }: Connection): boolean {
   return isUpgraded || streams.size > 0 || (http1 !== null && answerUnderWay(http1) !== null);
 }
 
-/** A number that grows as answers are taken; null while one of them is not handed over whole, or something else goes on. */
+/** A number that grows as answers are read; null while one is not completely written, or another protocol is spoken. */
 function progressOf({ http1, streams, isUpgraded }: Connection): number | null {
   if (isUpgraded) return null;
   if (streams.size === 0)

@@ -1,16 +1,16 @@
 /**
- * Closes connections that nothing has come through for too long. Node would do it with a timer that is set and taken
- * down again with every request; looking at each connection a few times within its idle time costs nothing then.
+ * Closes connections that were silent for too long. Node would do it with a timer that is set and cleared with every request;
+ * checking each connection a few times within its idle time costs nothing per request.
  *
- * A connection is idle while no answer is under way on it and its byte counts stand still. One that has not had its
- * first answer yet is not ours to judge: the limit on slow headers is for it.
+ * A connection is idle while no answer is under way on it and its byte counts stand still. One before its first answer is not
+ * handled here: the limit on slow headers applies to it.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { World } from "../core/world.ts";
 
 const LOOK_EVERY_MS = 100;
-/** How often each connection is looked at within the time it may be idle; it is closed a look or two late. */
+/** How often each connection is checked within its idle time; it is closed a check or two late. */
 const LOOKS_PER_LIFE = 8;
 
 interface Seen {
@@ -46,7 +46,7 @@ export class IdleConnections {
     this.#stop();
   }
 
-  /** Looks at as many as it takes to have seen all of them in time, going on where it left off. */
+  /** Checks as many as needed to check all of them in time, continuing where it left off. */
   #look(): void {
     const share = Math.min(1, (LOOK_EVERY_MS * LOOKS_PER_LIFE) / this.maxIdleMs);
     const now = this.#world.clock.now();

@@ -1,16 +1,16 @@
 /**
- * What is done when file handles run out. A part that could not get one, such as a connection to an origin, asks here. Which
- * part has handles to spare (the visitors' listener, with its idle connections) is known only later.
+ * What to do when file handles run out. A part that could not get one, such as a connection to an origin, calls this. Which part
+ * can free handles (the visitors' listener, with its idle connections) is set later.
  */
 export class Relief {
   #ask: (error: Error) => boolean = () => false;
 
-  /** From now on this is asked to free handles. It tells whether it could. */
+  /** Sets the function that frees handles; it returns whether it could. */
   comesFrom(ask: (error: Error) => boolean): void {
     this.#ask = ask;
   }
 
-  /** Handles ran out, with this error. True when some were freed, so that it is worth trying again at once. */
+  /** Handles ran out, with this error. True when some were freed, so that a retry is worthwhile. */
   ask(error: Error): boolean {
     return this.#ask(error);
   }

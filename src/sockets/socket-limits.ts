@@ -39,7 +39,7 @@ export interface StreamLimits {
 }
 
 /** Fewer files than this are too few for a rush; systems that set none say 1,024. */
-export const FILES_COMFORTABLE = 4_096;
+const FILES_COMFORTABLE = 4_096;
 
 const RUNTIME = 48;
 const CONTROL = 128;

@@ -6,7 +6,7 @@ import { ModelOrigin } from "./model-origin.ts";
 const SHAPE = { serviceMs: 200, crowdedAt: 200, inFlightMax: 600 };
 const TICK_MS = 10;
 
-/** So many always under way for two minutes: mean time of each, and requests a second. */
+/** Keeps this many requests under way for two minutes; returns their mean time, and requests a second. */
 function underLoad(inFlight: number, workers = 40) {
   const origin = new ModelOrigin<null>(SHAPE, { workers, dice: seededFraction(1), now: 0 });
   let [count, spentMs] = [0, 0];

@@ -12,7 +12,7 @@ import { Deadlines } from "../core/deadlines.ts";
 export interface OriginShape {
   /** Mean time of a request on an idle site. The shortest take half of it. */
   readonly serviceMs: number;
-  /** With more than so many under way they get in each other's way; with twice as many half of the speed is lost. */
+  /** With more requests than this under way they slow each other down; with twice as many, throughput is halved. */
   readonly crowdedAt: number;
   /** More are refused. */
   readonly inFlightMax: number;

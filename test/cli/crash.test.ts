@@ -22,7 +22,7 @@ test("after kill -9 a pass still gets in, and the line goes on in its order", as
   await using after = await startRun(args);
   for (const visitor of [onSite, first, second, third]) visitor.address = after.address;
   assert.equal(await onSite.isIn(), true, "the pass is good");
-  await eventually("whoever is on the site is counted again", async () => {
+  await eventually("visitors on the site are counted again", async () => {
     return (await after.control.counts()).onSite === 1;
   });
   const late = await ProcessVisitor.arrive(after.address);

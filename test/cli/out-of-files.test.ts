@@ -58,7 +58,7 @@ test("without a file handle left it makes room, serves newcomers and the site, k
     return shortages().length > 0;
   });
   await eventually("a newcomer gets a place", async () => (await come(run))?.cookie != null);
-  await eventually("whoever is on the site gets the page", async () =>
+  await eventually("visitors on the site get the page", async () =>
     (await come(run, pass))?.text.includes("The shop"),
   );
   const operate = (method: string, path: string, body?: object) => async () =>

@@ -109,7 +109,7 @@ describe("the packed tarball", () => {
       }
     });
 
-  test("has entry points of which an older Node loads nothing but the check of its version", () => {
+  test("has entry points that load nothing but the version check on an older Node", () => {
     for (const entry of ["cli/main", "index", "fetch"]) {
       const text = readFileSync(join(folder.path, "node_modules/fairgate/dist", `${entry}.js`), "utf8");
       const linked = [...text.matchAll(/^(?:import|export)\b.*?"(.*)";$/gm)].map(([, from]) => from!);
@@ -261,7 +261,7 @@ void wrong;
 const address = (_request: Request, peer: string) => peer;
 const fetching: FetchGateway<string> = await createFetchGateway({ ...options, address });
 (await fetching.handle(new Request("http://a/"), () => new Response(), "203.0.113.1")).status satisfies number;
-// @ts-expect-error it cannot know whom requests are from
+// @ts-expect-error it cannot know who sent a request
 void createFetchGateway({ ...options });
 export {};
 `;

@@ -24,7 +24,11 @@ describe("fairgate run, when told to stop", { concurrency: 2 }, () => {
       run.child.kill(signal);
       await eventually("new connections are refused", async () => !(await isListening(run.address)));
       const { status, body } = await run.control.ask<{ isReady: boolean }>("GET", "/readyz");
-      assert.deepEqual([status, body.isReady], [503, false], "and whoever asks is told to send nobody");
+      assert.deepEqual(
+        [status, body.isReady],
+        [503, false],
+        "and health checks are told to send no visitors",
+      );
       origin.finishDownloads();
       assert.equal((await download.text()).length, 2 * HALF.length);
       assert.deepEqual(await run.child.ended, { code: 0, signal: null });

@@ -28,7 +28,7 @@ const TORN_BYTES = 3_000;
 const ROOM = { totalActiveUsers: 100, sessionDuration: "1h" };
 const VISITORS = 20;
 
-/** A gateway with a folder of its own, and visitors of whom every second one has left. */
+/** A gateway with its own data folder; every second of its visitors has left. */
 async function scene() {
   await using parts = new AsyncDisposableStack();
   const data = parts.use(ownFolder());

@@ -1,5 +1,5 @@
 /**
- * Who entered before whom. An entry counts from the arrival of its pass. A visitor is overtaken when they are still told to wait,
+ * The order of entries. An entry counts from the arrival of its pass. A visitor is overtaken when they are still told to wait,
  * by an answer that was asked for later than that, although they joined earlier. Who joined earlier follows from the sequence. A
  * visitor who went straight through has none, and certainly joined after everyone whose place had arrived before the other asked.
  *

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { releaseNames } from "../../scripts/release.ts";
 import { fairgate, ownFolder } from "../../src/testing/cli/fairgate.ts";
@@ -26,15 +26,15 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
 /** Documents that say how to get Fairgate: their reader has the published files and nothing else. */
 const WAYS_IN = ["README.md", "docs/install.md"];
 
-for (const name of DOCUMENTS) {
-  const document = readFileSync(join(ROOT, name), "utf8");
-  const blocks = blocksOf(document).filter(isForReaders);
-  if (blocks.length === 0) continue;
-  test(`following ${name} works`, async (t) => {
-    await using reader = await Reader.sitDown({ hasFairgate: !WAYS_IN.includes(name) });
-    for (const block of blocks) await t.test(`line ${block.line}`, (inner) => follow(reader, block, inner));
+// Those who install Fairgate do so in one place, so they come one after the other.
+describe("documents", { concurrency: 2 }, () => {
+  describe("that say how to get Fairgate", { concurrency: 1 }, () => {
+    for (const name of WAYS_IN) followed(name);
   });
-}
+  describe("for those who have it", { concurrency: 1 }, () => {
+    for (const name of DOCUMENTS) if (!WAYS_IN.includes(name)) followed(name);
+  });
+});
 
 test("the README says how to put a line in front of a site, and that is run", () => {
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
@@ -73,6 +73,17 @@ test("a command that fails is noticed", async () => {
   await assert.rejects(reader.type("something-else"));
   await assert.rejects(reader.type("fairgate run"), /ended without printing/);
 });
+
+/** Declares the test that follows a document, if there is anything to type in it. */
+function followed(name: string): void {
+  const document = readFileSync(join(ROOT, name), "utf8");
+  const blocks = blocksOf(document).filter(isForReaders);
+  if (blocks.length === 0) return;
+  test(`following ${name} works`, async (t) => {
+    await using reader = await Reader.sitDown({ hasFairgate: !WAYS_IN.includes(name) });
+    for (const block of blocks) await t.test(`line ${block.line}`, (inner) => follow(reader, block, inner));
+  });
+}
 
 /** Kinds of blocks that a reader uses: commands, whole settings files, programs that listen, and a proxy of Next.js. */
 function isForReaders({ language, text }: Block): boolean {

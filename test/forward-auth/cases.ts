@@ -139,7 +139,7 @@ function visitorsOf({ name, waitingStatus }: Kind, stage: () => Stage): void {
       assert.match(String(headers["fairgate-visitor"]), /^[0-9a-f]{32}$/);
       assert.equal(headers["fairgate-room"], `${name}-wide`);
       nobodyForged(headers);
-      // At their first return a visit becomes a full one; after that there is nothing new to give.
+      // On its first return a visit becomes a full one; after that no new cookie is set.
       assert.ok(await isSite(await visitor.fetch(wide)));
       const again = await visitor.fetch(wide);
       assert.ok(await isSite(again));

@@ -65,7 +65,7 @@ describe("without cookies", { concurrency: 3 }, () => {
       const person = await Person.with(browser.context, gate.address);
       await person.open();
       await eventually("nobody waits", async () => (await gate.control.counts()).waiting === 0);
-      assert.equal((await gate.control.counts()).onSite, 1, "whoever was there stays");
+      assert.equal((await gate.control.counts()).onSite, 1, "visitors on the site stay");
     });
   }
 

@@ -17,8 +17,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   visitor: [],
   gateway: ["core", "config", "sockets"],
   office: ["core", "config", "sockets"],
+  shop: ["core", "durable"],
   sim: ["core", "engines"],
-  assembly: ["core", "config", "engines", "durable", "sockets", "gateway", "office", "sim"],
+  assembly: ["core", "config", "engines", "durable", "sockets", "gateway", "office", "shop", "sim"],
 };
 
 /** The folder that a file belongs to, by its name in the table. */

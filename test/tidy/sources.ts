@@ -13,7 +13,7 @@ export const sources: readonly string[] = globSync("src/**/*.ts", { cwd: root })
 
 /** Tests, the suites that tests are made of, and what only tests and benches use. */
 export function isTest(file: string): boolean {
-  return /\.test\.ts$|^src\/(engines\/[^/]+\.ts$|testing\/)/.test(file);
+  return /\.test\.ts$|^src\/testing\//.test(file);
 }
 
 export interface Import {

@@ -16,13 +16,16 @@ export function checkData(directory: string): DoctorVerdict[] {
   const found = nearest(directory);
   if (!statSync(found).isDirectory())
     return [
-      verdict.problem(`${found === directory ? "It" : found} is no directory.`, "Name another with --data."),
+      verdict.problem(
+        `${found === directory ? "It" : found} is not a directory.`,
+        "Name another with --data.",
+      ),
     ];
   if (!isWritable(found)) {
-    const todo = "Give the user whom Fairgate runs as the right to write there, or choose another directory.";
+    const todo = "Let the user that Fairgate runs as write there, or choose another directory.";
     return [verdict.problem(`${found} cannot be written by this user.`, todo)];
   }
-  const is = found === directory ? "It can be written." : "It is not there yet, and can be made.";
+  const is = found === directory ? "It can be written." : "It does not exist yet, and can be created.";
   const foreign = found === directory ? foreignFile(directory) : null;
   const todo = "Start Fairgate as the user who owns it, or give it to this one (chown).";
   const first =

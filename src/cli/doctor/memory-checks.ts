@@ -34,10 +34,10 @@ export function checkMemory({ info, where }: ServerFacts): DoctorVerdict[] {
 
 function noLimit(info: ServerFacts["info"], where: string): DoctorVerdict {
   const machine = numberIn(info, "total_system_memory");
-  const has = machine > 0 ? `, of which there are ${roughly(machine)},` : "";
+  const has = machine > 0 ? ` (${roughly(machine)})` : "";
   return about("memory", where).caution(
-    `No maxmemory: when the machine's memory${has} is used up, the system ends Redis.`,
-    `Set maxmemory: ${BYTES_PER_VISITOR} bytes for each visitor that may wait, and no more than half of the machine's, since copies to the disk take some too.`,
+    `No maxmemory: when the machine's memory${has} is used up, the system kills Redis.`,
+    `Set maxmemory: ${BYTES_PER_VISITOR} bytes for each visitor that may wait, and at most half of the machine's memory, since saving to disk needs memory too.`,
   );
 }
 

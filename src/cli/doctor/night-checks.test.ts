@@ -193,7 +193,7 @@ test("check and run tell all that stops `run`: a file given as the data director
   ]);
   assert.deepEqual([check.code, run.code], [1, 1]);
   const told = check.out.replace(/\s+/g, " ");
-  assert.match(told, /but `run` would not start here\. .*problem data \S*\/kept It is no directory\./);
+  assert.match(told, /but `run` would not start here\. .*problem data \S*\/kept It is not a directory\./);
   assert.doesNotMatch(told, / origin /);
   for (const { port } of [one, other]) {
     assert.match(told, new RegExp(`problem port 127\\.0\\.0\\.1:${port} It is taken`));

@@ -10,6 +10,7 @@ import { BlockList, connect, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { version } from "../../assembly/version.ts";
 import { isLoopback } from "../../config/cluster-check.ts";
+import { formatHostPort } from "../../config/kinds.ts";
 import type { OriginSettings, Settings } from "../../config/schema.ts";
 import { createAddressPool } from "../../gateway/proxy/address-pool.ts";
 import { hostnameOf } from "../../gateway/proxy/pool.ts";
@@ -173,7 +174,7 @@ async function openAt(port: number): Promise<string | null> {
     addresses.slice(0, NETWORKS_TRIED_MAX).map(async (host) => ((await accepts(host, port)) ? host : null)),
   );
   const host = answers.find((one) => one !== null);
-  return host === undefined ? null : `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return host === undefined ? null : formatHostPort({ host, port });
 }
 
 function accepts(host: string, port: number): Promise<boolean> {

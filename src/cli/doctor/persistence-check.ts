@@ -1,6 +1,6 @@
 /**
- * What a Redis keeps on its disk, and so what a crash costs. Whoever waits comes back with the ticket, which is the
- * proof of the place; what only Redis knows is who is on the site, who was admitted, and what was changed.
+ * What a Redis keeps on its disk, and so what a crash costs. Waiting visitors come back with their tickets, which prove their
+ * places. Only Redis knows who is on the site, who was admitted, and which changes were made at run time.
  */
 import type { RedisSettings } from "../../config/redis-settings.ts";
 import { configOf, type ServerFacts } from "./facts.ts";

@@ -1,5 +1,6 @@
 /** Verdicts as a table for people, and as JSON for programs. */
 import { controlToSpace } from "../../config/problem.ts";
+import { wrapped } from "../../sim/what-if/words.ts";
 import type { DoctorVerdict, Level } from "./verdict.ts";
 
 /** The order of the checks in the report; any other comes last. */
@@ -35,7 +36,7 @@ export function table(verdicts: readonly DoctorVerdict[], { columns, isColour }:
   return rows
     .map((row, i) => {
       const head = cells[i]!.map((cell, at) => cell.padEnd(widths[at]!) + GAP).join("");
-      const lines = [...wrap(row.is, width), ...wrap(row.todo, width)];
+      const lines = [row.is, row.todo].filter((text) => text !== "").flatMap((text) => wrapped(text, width));
       const text = lines.map((line, at) => (at === 0 ? line : " ".repeat(indent) + line)).join("\n");
       return `${isColour ? coloured(head, row.level) : head}${text}\n`;
     })
@@ -99,16 +100,4 @@ function whereText(wheres: readonly string[]): string {
 function coloured(head: string, level: Level): string {
   const colour = COLOURS[level];
   return colour === "" ? head : `${colour}${level}${NO_COLOUR}${head.slice(level.length)}`;
-}
-
-/** Words in lines no longer than `width`, unless a word is. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ").filter((one) => one !== "")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

@@ -19,14 +19,14 @@ function widthOf(character: string): number {
   return WIDE.test(character) ? 2 : NARROWEST.test(character) ? 0 : 1;
 }
 
-/** In exactly so many columns: cut with an ellipsis, or filled with spaces. */
+/** Text of exactly this many columns: cut with an ellipsis, or padded with spaces. */
 export function fitted(text: string, columns: number, side: "left" | "right" = "left"): string {
   const cut = clipped(text, columns);
   const space = " ".repeat(Math.max(0, columns - columnsOf(cut)));
   return side === "left" ? cut + space : space + cut;
 }
 
-/** In at most so many columns. */
+/** Text of at most this many columns. */
 export function clipped(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   let cut = "";
@@ -40,7 +40,7 @@ export function clipped(text: string, columns: number): string {
   return columns > 0 ? `${cut}…` : "";
 }
 
-/** A bar of so many columns, filled in proportion. */
+/** A bar of this many columns, filled in proportion. */
 export function bar(value: number, max: number, columns: number): string {
   const share = max > 0 ? value / max : 0;
   const filled = Math.max(0, Math.min(columns, Math.round(share * columns)));

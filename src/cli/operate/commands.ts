@@ -5,6 +5,7 @@
  * Exit codes: 0 done, and with `status` it is ready; 1 it could not be done, or with `status` it is not ready; 2 what was
  * typed is not right: a flag, a room that is not there, a setting, or no token is found.
  */
+
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { controlToSpace, safeText } from "../../config/problem.ts";

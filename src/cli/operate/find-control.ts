@@ -9,6 +9,7 @@
  * on a machine that lacks the secret, and while somebody is editing the file.
  */
 import { statSync } from "node:fs";
+import { formatHostPort } from "../../config/kinds.ts";
 import { safeText } from "../../config/problem.ts";
 import { isOpenToOthers } from "../../durable/private-file.ts";
 import { keptToken, notedAddress, readTokenFile } from "./control-files.ts";
@@ -155,6 +156,5 @@ function reachable(written: string, from: string): string {
     const shown = safeText(written, SHOWN_CHARACTERS_MAX);
     throw new NotDone(`${from} is "${shown}"; it should be an address such as 127.0.0.1:8081.`, 2);
   }
-  if (EVERY_ADDRESS.has(host)) return `127.0.0.1:${port}`;
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return formatHostPort({ host: EVERY_ADDRESS.has(host) ? "127.0.0.1" : host, port });
 }

@@ -22,7 +22,7 @@ class Play {
   readonly entered = { admitted: 0, entered: 0, waitedMs: 0 };
   onSite = 200;
 
-  /** So many seconds with this line; each second `letIn` visitors go in after `waitMs`. */
+  /** `seconds` seconds with this line; each second `letIn` visitors enter after `waitMs`. */
   seconds(count: number, waiting: number, { letIn = 0, waitMs = 0 } = {}): this {
     for (let i = 0; i < count; i++) {
       this.#now += 1_000;

@@ -44,7 +44,7 @@ async function watch(place: ControlPlace, only: string | null, isJson: boolean):
   }
   // What cannot be reached is said before anything is drawn.
   const first = chosen(await askOverview(place), only);
-  // Whoever read this is gone.
+  // The reader has gone.
   stdout.on("error", () => process.exit(0));
   if (isJson) return printLines(place, only, first);
   const screen = new WatchScreen(place.at, first);
@@ -75,7 +75,7 @@ async function printLines(place: ControlPlace, only: string | null, first: Overv
   }
 }
 
-/** Only the room that is wanted. Throws `NotDone`, naming those there are. */
+/** Only the named room. Throws `NotDone`, listing the existing rooms, when there is none by that name. */
 function chosen(overview: Overview, only: string | null): Overview {
   const rooms = overview.rooms.filter(({ name }) => only === null || name === only);
   if (rooms.length > 0 || only === null) return { ...overview, rooms };

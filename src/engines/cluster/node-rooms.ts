@@ -90,7 +90,7 @@ export class NodeRooms {
     if (view)
       books.setBacks.share(
         this.#nodeNumber,
-        [...view.members, ...view.lost].map(({ slot }) => slot),
+        [...view.members, ...view.lost].map(({ number }) => number),
       );
     books.flow.share = view ? view.members.length / (view.members.length + view.lost.length) : 1;
     books.change(this.#fit(this.#rules.get(books.name)!), this.#parts.now());

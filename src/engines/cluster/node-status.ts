@@ -12,7 +12,7 @@ import type { RoomBooks } from "./visitors/room-books.ts";
 export interface NodeStatus {
   readonly name: string;
   readonly life: number;
-  readonly slot: number | null;
+  readonly number: number | null;
   readonly view: ViewStatus | null;
   readonly isRoot: boolean;
   /** The node number of the last one to count in this view. */
@@ -81,7 +81,7 @@ export function statusOf(parts: {
     ...{
       name,
       life,
-      slot: membership.nodeNumber,
+      number: membership.nodeNumber,
       rounds,
       problem: membership.problem,
       isGone: membership.isGone,

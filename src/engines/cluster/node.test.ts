@@ -261,7 +261,7 @@ test("status tells which nodes there are, which is root and what each has", () =
   assert.deepEqual(
     statuses.map(({ isRoot }) => isRoot),
     [false, true, false],
-    "whoever has the first in the line",
+    "the node that owns the first place in the line",
   );
   assert.deepEqual(
     statuses.map(({ pointer }) => pointer === null),
@@ -271,7 +271,7 @@ test("status tells which nodes there are, which is root and what each has", () =
     assert.ok(status.isSettled && !status.isGone && status.problem === null);
     assert.equal(status.view!.number, viewNumber({ version: status.view!.version, maker: 0 }));
     assert.deepEqual(
-      status.view!.members.map(({ name, slot, is }) => [name, slot, is]),
+      status.view!.members.map(({ name, number, is }) => [name, number, is]),
       [
         ["a", 0, "alive"],
         ["b", 1, "alive"],

@@ -418,8 +418,8 @@ export class ClusterNode {
     if (body.kind === "heads") return this.#replication.receive(id, body, now);
     if (body.kind === "edge") {
       this.#weigh();
-      this.#qpid.receive(member.slot, body, now);
-    } else this.#duty.receive(member.slot, body as CountingBody, now);
+      this.#qpid.receive(member.number, body, now);
+    } else this.#duty.receive(member.number, body as CountingBody, now);
   }
 
   /** Why a node may not join. Judged by its own message, not by one that another node forwards. */
@@ -456,7 +456,7 @@ export class ClusterNode {
     this.#mail.start(view);
     const number = this.#membership.nodeNumber!;
     this.#clock.node = number;
-    const tree = treeOf(view.members.map((member) => member.slot));
+    const tree = treeOf(view.members.map((member) => member.number));
     const neighbours = tree.neighboursOf(number);
     const towards = number === tree.root ? null : tree.towards(number, tree.root);
     const members = view.members.map(idOf);

@@ -1,7 +1,7 @@
 /**
- * One turn of a room's door, some times a second: visits and turns whose time is up end, turns that have been firm for
- * long enough go loose, those who stopped checking in lapse, an event that begins draws its places, and then as many get
- * a turn as the doorkeeper says. In this order, so that a slot that came free goes to the next at once.
+ * One turn of a room's door, some times a second: expired visits and turns end, turns that were firm for long enough go loose,
+ * visitors who stopped checking in lapse, an event that begins draws its places, and then the doorkeeper says how many get a
+ * turn. In this order, so that a freed slot goes to the next visitor at once.
  */
 import { type Give, turnDoor as turn } from "../../core/door-turn.ts";
 import type { Admission } from "../../core/engine.ts";
@@ -15,10 +15,10 @@ import type { RoomBooks } from "./room-books.ts";
 const SWEEP_PLACES_MAX = 500_000;
 const FORGET_PERIOD_MS = 10_000;
 
-/** `dice` says who is next where that is left to chance. */
+/** `dice` picks the next visitor in random order. */
 export function turnMemoryDoor(books: RoomBooks, dice: () => number, now: number): Admission {
   const { door, lines, crowd, events } = books;
-  // The doorkeeper counts lane by lane, so everyone must be in theirs before it is asked.
+  // The doorkeeper counts by lane, so everyone must be in the right lane before it is asked.
   books.rulesAt(now);
   expireVisits(books, now);
   books.turns.loosen(now, () => door.gaveBack("loose", now));
@@ -50,7 +50,7 @@ function expireVisits(books: RoomBooks, now: number): void {
   });
 }
 
-/** Turns nobody used in time. Those who missed theirs are set back in the order in which they stood. */
+/** Turns that were not used in time. Their places are set back in the order in which they stood. */
 function missTurns(books: RoomBooks, now: number): void {
   const { turns, places, setBacks } = books;
   const missed: number[] = [];
@@ -60,10 +60,10 @@ function missTurns(books: RoomBooks, now: number): void {
   for (const place of missed) missTurn(books, place, now);
 }
 
-/** The place goes further back and is kept for its holder's return, or is forfeited. */
+/** The place moves back and is kept for its holder's return, or is forfeited. */
 function missTurn(books: RoomBooks, place: number, now: number): void {
   const { turns, places, setBacks, totals, door } = books;
-  // Twice in the list when its time was lengthened.
+  // A turn that was prolonged is in the list twice.
   const turn = turns.end(place);
   if (!turn) return;
   totals.missedTurns++;
@@ -104,7 +104,7 @@ function forget(books: RoomBooks, now: number): void {
   books.invites.forget(now);
 }
 
-/** Draws, unless some who gathered may still come back from before a crash; then it waits for them. */
+/** Draws, unless gathered visitors from before a crash may still come back; then it waits for them. */
 function draw(books: RoomBooks, event: EventRules, now: number): boolean {
   const { places, lines } = books;
   if (books.lastMoment.isHolding(now)) return false;
@@ -120,7 +120,7 @@ function draw(books: RoomBooks, event: EventRules, now: number): boolean {
   return true;
 }
 
-/** False: nobody beyond them is let in until those who joined before a crash have had the time to come back. */
+/** False: visitors behind this one are not admitted until those who joined before a crash have had time to come back. */
 function giveTurn(
   books: RoomBooks,
   { sequence, lane, rank, now }: { sequence: number; lane: number; rank: number; now: number },

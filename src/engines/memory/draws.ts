@@ -1,6 +1,6 @@
 /**
- * The draws of a room in memory. Seeds and who gathered are kept on disk, so a process that dies during a draw makes the same
- * one again.
+ * The draws of a room in memory. Seeds and gathered ids are stored on disk, so a process that dies during a draw makes the same
+ * draw again.
  */
 import { drawOrder } from "../../core/draw.ts";
 import { Draw, DrawLedger, type DrawPlan, type Moves } from "../../core/draw-ledger.ts";
@@ -8,13 +8,13 @@ import { DrawPool } from "../../core/draw-pool.ts";
 import type { EventRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
 
-/** What is kept of a draw besides the pool. */
+/** What is stored of a draw besides the pool. */
 export interface DrawMemo extends DrawPlan {
-  /** Visitors unknown to the draw when they came back, with the sequences they got instead. */
+  /** Visitors who came back unknown to the draw, with the sequences they got instead. */
   readonly late: readonly (readonly [id: string, sequence: number])[];
 }
 
-/** A ticket of an earlier process, older than a draw that did not include it: its holder needs a new place. */
+/** A ticket from an earlier process and from before a draw that did not include it: its holder needs a new place. */
 export const TOO_LATE = Symbol("too late for the draw");
 
 class MemoryDraw extends Draw<DrawPool> {
@@ -27,13 +27,13 @@ class MemoryDraw extends Draw<DrawPool> {
 }
 
 export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
-  /** Draws that were dropped; that their pools are empty has yet to be kept. */
+  /** Draws that were dropped, whose pools are still to be deleted from disk. */
   #dropped: MemoryDraw[] = [];
   readonly #isKept: boolean;
-  /** Visitors who joined before this are unknown here. */
+  /** Visitors who joined before this instant may be unknown here. */
   #knownFrom: number;
 
-  /** `isKept`: changes are noted, for `takeChanges`. */
+  /** `isKept`: records changes for `takeChanges`. */
   constructor(isKept: boolean, now: number) {
     super((plan) => new MemoryDraw(plan));
     this.#isKept = isKept;
@@ -44,19 +44,19 @@ export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
     this.of(event).pool.add(sequence, id);
   }
 
-  /** Draws, and gives the sequences that change hands. */
+  /** Draws, and returns the sequences that change hands. */
   draw(event: EventRules, now: number, keepForMs: number): Moves {
     const draw = this.of(event);
     const keepUntil = Math.max(event.endAt, now + keepForMs);
     return draw.settle(drawOrder(draw.pool, draw.seed), { at: now, keepUntil });
   }
 
-  /** A ticket as it is after the draws since it was given. */
+  /** A ticket with its sequence after all draws since it was given. */
   current(ticket: Ticket): Ticket | typeof TOO_LATE {
     if (this.draws.length === 0 || ticket.draw !== 0) return ticket;
     const drawn = this.drawnTicket(ticket);
     if (drawn) return drawn;
-    // In a room that knows all its tickets its number is still its own; in another it may be somebody's by now.
+    // In a room that knows all its tickets, the number is still the ticket's own; otherwise it may be another visitor's by now.
     if (ticket.joinedAt >= this.#knownFrom) return ticket;
     const draw = this.#missed(ticket);
     if (!draw) return ticket;
@@ -64,7 +64,7 @@ export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
     return sequence === undefined ? TOO_LATE : { ...ticket, sequence, draw: draw.number };
   }
 
-  /** Gives someone who was too late their new sequence, for good. */
+  /** Gives a visitor who was too late a new sequence, for good. */
   takeLate(ticket: Ticket, sequence: number): Ticket {
     const draw = this.#missed(ticket)!;
     draw.late.set(ticket.id, sequence);
@@ -89,7 +89,7 @@ export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
     });
   }
 
-  /** Pieces of pools that changed since this was last asked, by draw and piece; null for one with nobody in it. */
+  /** The chunks of pools that changed since the last call, by draw and chunk; null for an empty one. */
   takeChanges(): Map<string, Uint8Array | null> {
     const changes = new Map<string, Uint8Array | null>();
     if (!this.#isKept) return changes;
@@ -99,11 +99,11 @@ export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
     return changes;
   }
 
-  /** Takes in again what `memo` and `takeChanges` gave. What was drawn is drawn again, the same. */
-  restore(memos: readonly DrawMemo[], pieces: Iterable<readonly [name: string, bytes: Uint8Array]>): void {
+  /** Restores what `memo` and `takeChanges` returned. Finished draws are repeated, with the same result. */
+  restore(memos: readonly DrawMemo[], chunks: Iterable<readonly [name: string, bytes: Uint8Array]>): void {
     this.#knownFrom = Number.NEGATIVE_INFINITY;
     this.draws = memos.map((memo) => new MemoryDraw(memo, memo.late));
-    for (const [name, bytes] of pieces) {
+    for (const [name, bytes] of chunks) {
       const [number, piece] = name.split("/").map(Number);
       this.draws.find((draw) => draw.number === number)?.pool.restore(piece!, bytes);
     }
@@ -113,7 +113,7 @@ export class Draws extends DrawLedger<DrawPool, MemoryDraw> {
     }
   }
 
-  /** The draw made since this ticket was given, in which it should have been. */
+  /** The draw made since this ticket was given that should have included it. */
   #missed({ joinedAt }: Ticket): MemoryDraw | undefined {
     return this.draws.find(
       ({ drawnAt, prequeueAt, startAt }) => drawnAt !== null && joinedAt >= prequeueAt && joinedAt < startAt,

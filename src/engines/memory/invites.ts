@@ -8,7 +8,7 @@ export class Invites {
   readonly #changed = new Set<string>();
   readonly #isKept: boolean;
 
-  /** `isKept`: changes are noted, for `takeChanges`. */
+  /** `isKept`: records changes for `takeChanges`. */
   constructor(isKept: boolean) {
     this.#isKept = isKept;
   }
@@ -33,7 +33,7 @@ export class Invites {
     return this.#changed.size > 0;
   }
 
-  /** The codes used or forgotten since the last call, with when each expires; null for one forgotten. */
+  /** The codes used or forgotten since the last call, with their expiry; null for a forgotten one. */
   takeChanges(): Map<string, number | null> {
     const changes = new Map<string, number | null>();
     for (const id of this.#changed) changes.set(id, this.#used.get(id) ?? null);

@@ -1,6 +1,6 @@
 /**
- * A room as it is kept: what changed goes out, and after a restart all of it comes back. Deadlines are not
- * kept but given anew, since while the process was away nobody could meet them.
+ * A room in storage: its changes are written, and all of it is restored after a restart. Deadlines are not stored but set anew,
+ * since nobody could meet them while the process was away.
  */
 import type { DoorkeeperMemo } from "../../core/doorkeeper.ts";
 import type { JoinAnswer, TicketAnswer, Totals } from "../../core/engine.ts";
@@ -15,42 +15,45 @@ import type { RoomBooks } from "./room-books.ts";
 import type { KeptTurn } from "./turns.ts";
 import type { Visit } from "./visits.ts";
 
-/** After an unclean end, how long before it a pass may have been renewed without our knowing. */
+/** After a crash: for how long before it a pass may have been renewed without a trace on disk. */
 const PRESENCE_UNSEEN_MS = 3_000;
-/** More than can have joined between the last thing kept and an unclean end. */
+/** More sequences than can have been given between the last write and a crash. */
 const SEQUENCES_UNSEEN_MAX = 1_000_000;
-/** While someone is on the site, the kept room is this fresh at least. */
+/** While visitors are on the site, the stored room is at most this old. */
 const HEARTBEAT_MS = 1_000;
 
-/** Rises when what is kept of a room changes in a way that an older program could not read, or that we could not. */
+/**
+ * The format version. Rises when an older program could no longer read the stored room, or this one could not read an older
+ * format.
+ */
 export const KEPT_VERSION = 3;
-/** The version before, which can be read: it knew of no loose turns, and no place had missed one. */
+/** The previous version, which can still be read: without loose turns and missed turns. */
 export const READABLE_VERSION = 2;
 
-/** What a room keeps of itself besides its places and visits. */
+/** What is stored of a room besides its places and visits. */
 export interface RoomMemo {
-  /** Which shape of all that is kept this is. */
+  /** The format version of everything stored. */
   readonly version: typeof KEPT_VERSION;
   readonly nextSequence: number;
-  /** The highest admitted in each lane, and how many were. */
+  /** For each lane: the highest admitted sequence, and how many were admitted. */
   readonly admittedSequences: readonly [lane: number, sequence: number][];
   readonly admittedInLane: readonly [lane: number, count: number][];
   readonly waiting: number;
-  /** What the bytes of blocks mean that stand for lanes. */
+  /** The lanes that codes in the stored blocks stand for. */
   readonly lanes: readonly number[];
   readonly totals: Totals;
   readonly door: DoorkeeperMemo;
   readonly draws: readonly DrawMemo[];
   readonly measured: Measured;
-  /** Not there: kept by an older program. */
+  /** Missing in rooms stored by older programs. */
   readonly waits?: WaitsMemo;
   readonly lastMoment: LastMomentMemo;
   readonly seenAt: number;
-  /** True when the room was closed in order: then nothing happened after this was kept. */
+  /** True after an orderly shutdown: nothing happened after this was stored. */
   readonly isClosed: boolean;
 }
 
-/** What changed, by name: null for what is no more. */
+/** Changes by name; null for deleted entries. */
 export interface RoomWrites {
   readonly memo: RoomMemo;
   readonly blocks: ReadonlyMap<number, Uint8Array | null>;
@@ -58,17 +61,17 @@ export interface RoomWrites {
   /** Places that missed turns, by origin. */
   readonly setBacks: ReadonlyMap<number, SetBack | null>;
   readonly visits: ReadonlyMap<string, Visit | number | null>;
-  /** Who gathered for a draw, in blocks. */
+  /** Visitors gathered for a draw, in chunks. */
   readonly gathered: ReadonlyMap<string, Uint8Array | null>;
   readonly invites: ReadonlyMap<string, number | null>;
 }
 
-/** A room as it was kept. */
+/** A room as it was stored. */
 export interface KeptRoom {
   readonly memo: RoomMemo;
   /** In the order of their numbers. */
   readonly blocks: Iterable<readonly [block: number, bytes: Uint8Array]>;
-  /** By place. Of a version before, only when each was given. */
+  /** By place. The previous version has only the instant at which each was given. */
   readonly turns: ReadonlyMap<number, KeptTurn | number>;
   readonly setBacks: Iterable<readonly [origin: number, setBack: SetBack]>;
   readonly visits: Iterable<readonly [id: string, visit: Visit | number]>;
@@ -76,7 +79,7 @@ export interface KeptRoom {
   readonly invites: Iterable<readonly [id: string, expiresAt: number]>;
 }
 
-/** True when there is something worth keeping that was not taken yet. */
+/** True when there are changes that were not taken yet. */
 export function hasChanges(books: RoomBooks, now: number): boolean {
   const { places, turns, visits, draws, invites, memoAt } = books;
   if (places.hasChanges || turns.hasChanges || visits.hasChanges) return true;
@@ -84,7 +87,7 @@ export function hasChanges(books: RoomBooks, now: number): boolean {
   return visits.size > 0 && now - memoAt >= HEARTBEAT_MS;
 }
 
-/** Everything that changed since this was last asked. `isClosed`: nothing will happen after it. */
+/** All changes since the last call. `isClosed`: nothing will happen after it. */
 export function takeChanges(books: RoomBooks, now: number, isClosed: boolean): RoomWrites {
   books.memoAt = now;
   return {
@@ -119,20 +122,18 @@ function memoOf(books: RoomBooks, now: number, isClosed: boolean): RoomMemo {
 }
 
 /**
- * Whether the answer just made must be on disk before it is told. Those that give a slot must. A new place
- * need not, since its ticket is the proof; unless its holder is told to stay away for longer than a room
- * restored from the disk would hold back those behind them, or used a code that is good once. A place taken
- * back must: those behind it are on the disk already.
+ * True when the answer just made must be on disk before it is sent. Answers that give a slot must. A new place need not, since
+ * its ticket is the proof, unless its holder is told to stay away for longer than a restored room would hold back those behind
+ * them, or used a one-time code. A place that was taken back must: those behind it are on disk already.
  */
 export function mustBeKept({ unproven }: RoomBooks, answer: JoinAnswer | TicketAnswer): boolean {
   return answer === unproven || answer.kind === "admitted" || answer.kind === "entered";
 }
 
 /**
- * Takes over a kept room; called once, before anything else. Those who waited get the longest check-in interval
- * that anyone is told, and a turn that was given starts anew. After an unclean end some may hold tickets that
- * were never kept: newcomers stay behind them for a while. And some may hold a pass that was renewed unseen:
- * their slots stay taken.
+ * Restores a stored room; called once, before anything else. Waiting visitors get the longest check-in interval that anyone is
+ * told, and turns start anew. After a crash, visitors may hold tickets that were never stored, so newcomers stay behind those
+ * for a while; and visitors may hold passes whose renewal was never stored, so their slots stay taken.
  */
 export function restore(books: RoomBooks, kept: KeptRoom, now: number): void {
   const { memo } = kept;
@@ -169,7 +170,7 @@ function restorePlaces(books: RoomBooks, { memo, blocks, turns }: KeptRoom, now:
       typeof turn === "number"
         ? { givenAt: turn, letInBefore: books.tallies.letInOf(lane), isFirm: true }
         : turn;
-    // Its holder may have come while nobody was here to answer, so a firm turn is firm until it ends.
+    // Its holder may have come while nothing here could answer, so a firm turn is firm until it ends.
     books.turns.give(place, { ...kept, claimBy, firmUntil: claimBy });
     return claimBy;
   };

@@ -2,8 +2,8 @@
  * The embedded engine: every room of one process, in memory, exact. It turns each room's door a few times a second
  * and shows a new board once a second, or at once when the rules change.
  *
- * Given storage, rooms survive the process. An answer that grants or frees a slot waits until it is on disk; everything else,
- * a place in the line above all, is answered at once.
+ * With storage, rooms survive the process. An answer that grants or frees a slot waits until it is on disk; everything else,
+ * above all a place in the line, is answered at once.
  */
 import type { Board } from "../../core/board.ts";
 import { type BudgetRoom, freeInBudget } from "../../core/budget.ts";
@@ -35,13 +35,13 @@ import { RoomKeeper } from "./room-keeper.ts";
 
 const TICK_MS = 200;
 const BOARD_PERIOD_MS = 1_000;
-/** How long a new place may be proven by its ticket alone. */
+/** How long a new place may exist only in its ticket. */
 const KEEP_MS = 50;
 
-/** A room, kept on disk or not. */
+/** A room, stored on disk or not. */
 interface OpenRoom {
   readonly room: MemoryRoom;
-  /** The same, also while its storage is away. */
+  /** The same, even while its storage fails. */
   readonly last: MemoryRoom;
   readonly isAway: boolean;
   unconfirmed(): Promise<void> | null;
@@ -58,7 +58,7 @@ export class MemoryEngine implements Engine {
   readonly #listeners = new Set<EngineListener>();
   readonly #stop: (() => void)[] = [];
 
-  /** `storageOf`: where each room is kept; without it nothing is. */
+  /** `storageOf`: each room's storage; without it nothing is stored. */
   constructor(world: World, storageOf: ((room: string) => DurableStorage) | null = null) {
     this.#world = world;
     this.#storageOf = storageOf;
@@ -228,7 +228,7 @@ export class MemoryEngine implements Engine {
     const names: string[] = [];
     const rooms: BudgetRoom[] = [];
     for (const [other, open] of this.#rooms) {
-      // A room whose storage is away admits nobody; what it last held is still held.
+      // A room whose storage fails admits nobody; the slots it held last are still taken.
       const room = open.last;
       if (room.rules.budget?.name !== budget.name) continue;
       names.push(other);
@@ -244,7 +244,7 @@ export class MemoryEngine implements Engine {
     return { dice: this.#world.random.fraction(), now: this.#world.clock.now() };
   }
 
-  /** A caller that names a room nobody configured has a bug; visitors' room names are checked before. */
+  /** An unknown room here is a bug of the caller; visitors' room names are checked earlier. */
   #open(name: string): OpenRoom {
     const room = this.#rooms.get(name);
     if (!room) throw new Error(`room "${name}" is not configured`);
@@ -256,13 +256,13 @@ export class MemoryEngine implements Engine {
   }
 }
 
-/** Answers that must be on disk first wait for that; others are given at once. */
+/** Answers that must be on disk first wait for the write; all others are given at once. */
 function told<Answer extends JoinAnswer | TicketAnswer>(open: OpenRoom, answer: Answer): Eventually<Answer> {
   if (!open.room.mustBeKept(answer)) return answer;
   return open.unconfirmed()?.then(() => answer) ?? answer;
 }
 
-/** A room in memory alone. */
+/** A room without storage. */
 function unkept(parts: Omit<RoomParts, "now" | "isKept">, { clock }: World): OpenRoom {
   const room = new MemoryRoom({ ...parts, now: clock.now(), isKept: false });
   return {

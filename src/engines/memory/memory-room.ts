@@ -1,7 +1,6 @@
 /**
- * One room in memory, as the engine sees it: answers to visitors (room-answers.ts), and here everything else that can be
- * done with a room. Its books are changed only behind these two. Synchronous and told the time; the engine owns the clock
- * and the timers.
+ * One room in memory, as the engine sees it: answers to visitors (room-answers.ts), and here everything else. Only these two
+ * files change its books. Synchronous and told the time; the engine owns the clock and the timers.
  */
 import type { Board, RoomState } from "../../core/board.ts";
 import type { DrawRecord } from "../../core/draw.ts";
@@ -68,7 +67,7 @@ export class MemoryRoom extends RoomAnswers {
     return stateOf(this.books.door.phase(now), this.books.lines.size);
   }
 
-  /** An event's draw; null when there is no such event, it has none, or it is too long ago. */
+  /** An event's draw; null when there is no such event, it has no draw, or the draw is forgotten. */
   draw(name: string, now: number): DrawRecord | null {
     const event = this.rules.events.find((known) => known.name === name);
     return event?.isShuffled ? this.books.draws.record(event, now) : null;
@@ -79,27 +78,27 @@ export class MemoryRoom extends RoomAnswers {
     return this.books.visits.ended();
   }
 
-  /** True when there is something worth keeping that was not taken yet. */
+  /** True when there are changes that were not taken yet. */
   hasChanges(now: number): boolean {
     return hasChanges(this.books, now);
   }
 
-  /** Everything that changed since this was last asked. */
+  /** All changes since the last call. */
   takeChanges(now: number, isClosed = false): RoomWrites {
     return takeChanges(this.books, now, isClosed);
   }
 
-  /** The changes last taken are on disk. */
+  /** The changes taken last are on disk. */
   changesKept(memo: RoomMemo): void {
     this.books.lastMoment.kept(memo.lastMoment);
   }
 
-  /** Whether the answer just made must be on disk before it is told. */
+  /** True when the answer just made must be on disk before it is sent. */
   mustBeKept(answer: JoinAnswer | TicketAnswer): boolean {
     return mustBeKept(this.books, answer);
   }
 
-  /** Takes over a kept room; called once, before anything else. */
+  /** Restores a stored room; called once, before anything else. */
   restore(kept: KeptRoom, now: number): void {
     restore(this.books, kept, now);
   }

@@ -21,7 +21,7 @@ function sweep(places: Places, now: number, placesMax = ALL_LOOKS): number[] {
   return lapsed.sort((a, b) => a - b);
 }
 
-/** Someone waiting in each of so many segments; the first is due first, the others much later. */
+/** One visitor waiting in each segment; the first is due first, the others much later. */
 function spread(segments: number): Places {
   const places = new Places(NOW, false);
   for (let i = 0; i < segments; i++)

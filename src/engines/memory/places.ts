@@ -1,19 +1,17 @@
 /**
- * What has become of each place, by the sequence it was given: one byte of state and four of deadline, in segments of
- * 65,536 sequences. The ticket carries everything else about a visitor, so ten million waiting cost five bytes each
- * here.
+ * The state of each place, by the sequence it was given: one byte of state and four of deadline, in segments of 65,536
+ * sequences. The ticket carries everything else about a visitor, so ten million waiting visitors cost five bytes each here.
  *
- * The deadline means: for someone waiting, when they lapse; for someone admitted, when the turn is lost. It is kept
- * in tenths of a second since `epoch`. A segment is dropped when nothing in it is under way and the last ticket that
- * could name it has run out; a good ticket from a dropped or unknown segment is therefore one this process never saw.
+ * The deadline of a waiting visitor is when they lapse; that of an admitted one, when the turn is lost. It is stored in tenths
+ * of a second since `epoch`. A segment is dropped when nothing in it is active and the last ticket that could name it has
+ * expired. So a valid ticket from a dropped or unknown segment is one that this process never saw.
  *
- * Each segment knows the soonest deadline in it, and nobody looks at its places until then. Invariant: that is never
- * later than the deadline of anyone waiting there. It may be sooner, since a check-in or a departure leaves it as it is;
- * the next look corrects it.
+ * Each segment has its soonest deadline, and its places are not read before that. Invariant: it is never later than the deadline
+ * of any visitor waiting there. It may be sooner, since a check-in or a departure does not update it; the next sweep does.
  *
- * In rooms with lanes one byte more says which lane a place is in; everybody's costs nothing.
+ * In rooms with lanes one more byte says which lane a place is in; the default lane needs none.
  *
- * What is worth keeping on disk is state and lane, in blocks of 4,096: deadlines are given anew after a restart.
+ * State and lane are stored on disk, in blocks of 4,096; deadlines are set anew after a restart.
  */
 import { EVERYBODY } from "../../core/rules.ts";
 
@@ -28,12 +26,12 @@ export const FORFEITED = 6;
 export type State = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 const STATE_BITS = 0x0f;
-/** Set once a place has lapsed: its holder was late. */
+/** Set once a place has lapsed. */
 const WAS_LATE = 0x10;
 /** Since its last missed turn, its holder came with a loose turn to a full site and went back to the front. */
 const HAS_RETURNED = 0x20;
 const SEGMENT_SIZE = 65_536;
-/** Places in one block as kept on disk. */
+/** Places in one block on disk. */
 export const BLOCK_SIZE = 4_096;
 const BLOCK_SHIFT = 12;
 const BLOCKS_PER_SEGMENT = SEGMENT_SIZE / BLOCK_SIZE;
@@ -54,7 +52,7 @@ export class Places {
   readonly #changed = new Set<Segment>();
   #dropped: number[] = [];
 
-  /** `isKept`: changes are noted, for `takeChanges`. */
+  /** `isKept`: records changes for `takeChanges`. */
   constructor(now: number, isKept: boolean) {
     this.#isKept = isKept;
     this.#epoch = Math.floor(now / TENTH_MS) * TENTH_MS;
@@ -75,7 +73,7 @@ export class Places {
     return segment !== undefined && (segment.states[offsetOf(sequence)]! & HAS_RETURNED) !== 0;
   }
 
-  /** Remembers that its holder went back to the front, or forgets it. */
+  /** Records that its holder went back to the front, or clears that. */
   setReturned(sequence: number, hasReturned: boolean): void {
     const segment = this.#segment(numberOf(sequence));
     const offset = offsetOf(sequence);
@@ -104,7 +102,7 @@ export class Places {
     if (this.#isKept) this.#note(segment, offset);
   }
 
-  /** The lanes that codes in kept blocks stand for. */
+  /** The lanes that codes in stored blocks stand for. */
   get lanes(): readonly number[] {
     return this.#lanes;
   }
@@ -114,8 +112,8 @@ export class Places {
   }
 
   /**
-   * Everything known of each `from` becomes known of its `to`. No two have the same `to`, and each `to` is also a
-   * `from`, so nothing is overwritten.
+   * Moves the state of each `from` to its `to`. No two have the same `to`, and each `to` is also a `from`, so nothing is
+   * overwritten.
    */
   move(from: Float64Array, to: Float64Array): void {
     const states = new Uint8Array(from.length);
@@ -161,15 +159,15 @@ export class Places {
     if (state === WAITING) lowerSoonest(segment, offset);
   }
 
-  /** Remembers that a ticket naming this sequence may be good until `expiresAt`. */
+  /** Records that a ticket with this sequence may be valid until `expiresAt`. */
   keepUntil(sequence: number, expiresAt: number): void {
     const segment = this.#find(numberOf(sequence));
     if (segment && expiresAt > segment.keepUntil) segment.keepUntil = expiresAt;
   }
 
   /**
-   * Calls `onLapse` for those waiting past their deadline, and it ends their waiting. Looks at up to `placesMax` places,
-   * all in segments where someone may be due, going on where the last sweep stopped.
+   * Calls `onLapse` for visitors past their deadline, which ends their waiting. Reads at most `placesMax` places, all in
+   * segments where one may be due, and continues where the last sweep stopped.
    */
   sweep(now: number, placesMax: number, onLapse: (sequence: number) => void): void {
     const segments = [...this.#segments.values()];
@@ -184,7 +182,7 @@ export class Places {
     this.#sweepNumber %= Math.max(1, segments.length);
   }
 
-  /** Drops segments that no good ticket can name any more. */
+  /** Drops segments that no valid ticket can name any more. */
   forget(now: number): void {
     for (const [number, segment] of this.#segments) {
       if (segment.underWay > 0 || segment.keepUntil >= now) continue;
@@ -216,7 +214,7 @@ export class Places {
     return changes;
   }
 
-  /** Restores a block that `takeChanges` gave; `deadlineOf` is told of each place in it and gives its deadline. */
+  /** Restores a block that `takeChanges` returned; `deadlineOf` gets each place in it and returns its deadline. */
   restore(block: number, bytes: Uint8Array, deadlineOf: (sequence: number, state: State) => number): void {
     const segment = this.#segment(Math.floor(block / BLOCKS_PER_SEGMENT));
     const from = (block % BLOCKS_PER_SEGMENT) * BLOCK_SIZE;
@@ -287,7 +285,7 @@ function sweepSegment(segment: Segment, tenths: number, onLapse: (sequence: numb
   segment.soonest = soonest;
 }
 
-/** Makes sure that a waiting place is looked at when its deadline comes, as it is stored: that is what a sweep compares. */
+/** Makes sure that a sweep reads a waiting place once its deadline, as stored, has passed. */
 function lowerSoonest(segment: Segment, offset: number): void {
   if ((segment.states[offset]! & STATE_BITS) !== WAITING) return;
   segment.soonest = Math.min(segment.soonest, segment.deadlines[offset]!);
@@ -306,7 +304,7 @@ function numberOf(sequence: number): number {
   return Math.floor(sequence / SEGMENT_SIZE);
 }
 
-/** Not by `%`: for numbers beyond 32 bits that is a call, and a slow one. */
+/** Not by `%`, which is a slow call for numbers beyond 32 bits. */
 function offsetOf(sequence: number): number {
   return sequence - numberOf(sequence) * SEGMENT_SIZE;
 }
@@ -314,10 +312,10 @@ function offsetOf(sequence: number): number {
 interface Segment {
   readonly number: number;
   readonly states: Uint8Array;
-  /** Null while all of it is in everybody's lane. */
+  /** Null while all of it is in the default lane. */
   lanes: Uint8Array | null;
   readonly deadlines: Uint32Array;
-  /** In tenths, as deadlines are: nobody waiting in it lapses before. */
+  /** In tenths, like deadlines: no visitor waiting here lapses earlier. */
   soonest: number;
   /** Places waiting, admitted or on the site. */
   underWay: number;

@@ -2,9 +2,8 @@
  * A room's answers to visitors: to those who join, check in, enter with their turn, are seen on the site, or
  * leave.
  *
- * A check-in of someone who waits is what a room does most, and joining comes next. These two must stay
- * fast: no lookup that a room without lanes and events can do without, and no allocation that outlives the
- * answer.
+ * The check-in of a waiting visitor is the most frequent call of a room, then joining. Both must stay fast: no lookup that a
+ * room without lanes and events can do without, and no allocation that outlives the answer.
  */
 import {
   type Admitted,
@@ -53,7 +52,7 @@ export class RoomAnswers {
     return answer;
   }
 
-  /** Whether a newcomer would go straight through. */
+  /** True when a newcomer would go straight through. */
   hasRoom(now: number): boolean {
     return this.books.door.greet(ANYBODY, this.books.crowd, now) === "through";
   }
@@ -105,7 +104,7 @@ export class RoomAnswers {
     const rules = books.rulesAt(now);
     const expiresAt = resumedUntil(pass, { ...rules, now });
     if (!mayBegin || expiresAt <= now || visits.isEnded(id)) return null;
-    // For a moment after a pass has run out its slot is still held.
+    // For a moment after a pass has expired its slot is still held.
     if (!visit && !books.resumes.begin(id, books, now)) return null;
     visits.touch({ id, lane, joinedAt, admittedAt, expiresAt }, now);
     return enteredWith(books, visits.get(id)!, now);
@@ -144,7 +143,7 @@ export class RoomAnswers {
     return true;
   }
 
-  /** Nothing of an ended visit is open any more. */
+  /** The last connection of an ended visit has closed. */
   vacated(id: string): void {
     this.books.visits.freeSlot(id);
   }
@@ -212,7 +211,7 @@ function goOnWaiting(books: RoomBooks, ticket: Ticket, moment: Moment): Waiting 
   return answer;
 }
 
-/** What a ticket has become by draws and missed turns since it was given. */
+/** The ticket with its sequence after draws and missed turns. */
 function currentTicket(books: RoomBooks, shown: Ticket, now: number): Ticket {
   if (shown.missedTurns === 0) {
     let ticket = books.draws.current(shown);
@@ -227,7 +226,7 @@ function currentTicket(books: RoomBooks, shown: Ticket, now: number): Ticket {
   return shown;
 }
 
-/** A ticket tells of turns missed in an earlier process. If the place still waits, it moves there. */
+/** A ticket may know of turns missed in an earlier process. If the place still waits, it moves back as the ticket says. */
 function learnSetBack(books: RoomBooks, ticket: Ticket): void {
   const { places, lines, setBacks } = books;
   const { origin, sequence } = ticket;
@@ -239,7 +238,7 @@ function learnSetBack(books: RoomBooks, ticket: Ticket): void {
   if (state === WAITING) lines.add(lane, sequence);
 }
 
-/** Takes back a good ticket of an earlier process. Its sequence must not be given out again. */
+/** Takes back the place of a valid ticket from an earlier process. Its sequence must not be given out again. */
 function takeBack(books: RoomBooks, ticket: Ticket, now: number): void {
   books.nextSequence = Math.max(books.nextSequence, Math.floor(ticket.sequence) + 1);
   books.totals.returned++;
@@ -247,7 +246,7 @@ function takeBack(books: RoomBooks, ticket: Ticket, now: number): void {
   books.places.setLane(originOf(ticket), ticket.lane);
 }
 
-/** More came than were expected: the firm turn is kept and lengthened. */
+/** More visitors came than expected: the firm turn is kept and prolonged. */
 function waitWithTurn(books: RoomBooks, { ticket }: Admitted, now: number): Waiting {
   const place = originOf(ticket);
   const turn = books.door.lengthenedTurn(now);
@@ -256,7 +255,7 @@ function waitWithTurn(books: RoomBooks, { ticket }: Admitted, now: number): Wait
   return turnInHand(ticket);
 }
 
-/** The turn is loose and there is no room: its holder goes to the front of the line, once. */
+/** The turn is loose and the site is full: its holder goes to the front of the line, once. */
 function returnToFront(books: RoomBooks, { ticket }: Admitted, moment: Moment): Waiting {
   const place = originOf(ticket);
   const isFront = books.rulesAt(moment.now).queueingMethod !== "random";
@@ -270,7 +269,7 @@ function useTurn(books: RoomBooks, turn: Admitted, now: number): Entered {
   const { id, lane, joinedAt } = turn.ticket;
   const place = originOf(turn.ticket);
   books.totals.waitedMs += now - joinedAt;
-  // A loose turn gave its share of the rate back, and takes one anew.
+  // A turn that went loose gave its share of the rate back, and now takes one again.
   if (!books.turns.isFirm(place)) books.door.admitted(1, now);
   books.door.entered(books.turnAge(place, now), now);
   const admittedAt = books.turns.end(place)?.givenAt ?? now;
@@ -288,13 +287,13 @@ function startVisit(books: RoomBooks, visit: Visit, now: number): Entered {
   return enteredWith(books, visit, now);
 }
 
-/** The ticket was used already: its holder missed the answer, or shows it twice. One visit either way. */
+/** The ticket was used already: its holder missed the answer, or shows it twice. It is one visit either way. */
 function stillOnSite(books: RoomBooks, ticket: Ticket, now: number): TicketAnswer {
   const visit = books.visits.get(ticket.id);
   return visit ? stayedOnSite(books, visit, now) : { kind: "refused", reason: "ticketSpent" };
 }
 
-/** Shows a visit its pass as it is. */
+/** Returns the pass of a visit, unchanged. */
 function stayedOnSite(books: RoomBooks, visit: Visit, now: number): Entered {
   return { kind: "entered", pass: passAsItIs(books, visit, now) };
 }

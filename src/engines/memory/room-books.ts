@@ -1,11 +1,10 @@
 /**
- * The books of one room in memory: its lines, places, visits, turns and draws, its doorkeeper, and what it
- * counts. They are a plain holder. Those who write in them are the answers to visitors (`room-answers.ts`),
- * the turn of the door (`door-turn.ts`) and the taking over of a kept room (`kept-room.ts`), each of which
- * leaves them in step again.
+ * The state of one room in memory: its lines, places, visits, turns and draws, its doorkeeper and its counters. This is a plain
+ * holder. Three files change it, and each leaves it consistent: `room-answers.ts` (answers to visitors), `door-turn.ts`
+ * (admissions) and `kept-room.ts` (restoring a stored room).
  *
- * A place is known by its origin, the sequence it was given; the lines hold the number it has now, which is another one
- * once it missed a turn. `setBacks` knows both.
+ * A place is identified by its origin, the sequence it was first given. The lines hold its present sequence, which is a
+ * different one after a missed turn. `setBacks` maps between both.
  *
  * Invariants: a place is in one line exactly when its state is WAITING; `turns` counts the ADMITTED;
  * `lapsed` counts the LAPSED; visits from this room's places are ON_SITE; and visits + firm turns never exceed

@@ -228,7 +228,7 @@ test("everything is there in the next life", async () => {
   await next.close();
   const third = await openEngine(disk, world);
   third.subscribe({ onRevoked: (_room, id) => ended.push(id) });
-  assert.deepEqual(ended, [entered.pass.id, entered.pass.id], "told again to whoever listens");
+  assert.deepEqual(ended, [entered.pass.id, entered.pass.id], "listeners are told again");
 });
 
 test("what nobody waits for is kept within moments", async () => {

@@ -1,12 +1,12 @@
 /**
- * A room that survives: what changes in it goes to durable storage, in groups. Changes gather while the group before
- * them is on its way to the disk, so a busy room costs one write for very many visitors.
+ * A room that survives restarts: its changes go to durable storage in groups. Changes gather while the previous group is being
+ * written, so a busy room needs one write for very many visitors.
  *
- * What grants or frees a slot waits for `confirm` before anyone hears of it. A place in the line does not: its signed
- * ticket is the proof, and brings it back if it was never kept.
+ * Answers that grant or free a slot wait for `confirm`. A place in the line does not: its signed ticket is the proof, and
+ * restores the place if it was never stored.
  *
- * When a write fails, nothing of the group counts. The room is then away until the disk takes writes again, and is then
- * restored from it.
+ * When a write fails, the whole group is void. The room is then unavailable until the disk accepts writes again, and is restored
+ * from it.
  */
 import type { RoomRules } from "../../core/rules.ts";
 import type { SetBack } from "../../core/ticket.ts";
@@ -25,7 +25,7 @@ import type { KeptTurn } from "./turns.ts";
 import type { Visit } from "./visits.ts";
 
 const RETRY_MS = 1_000;
-/** Entries handed to storage at once; Cloudflare takes no more. */
+/** Entries per storage call, as on Cloudflare. */
 const ENTRIES_MAX = 128;
 const MEMO = "memo";
 const PLACES = "places/";
@@ -41,7 +41,7 @@ export interface RoomKeeperParts {
   readonly name: string;
   readonly rules: RoomRules;
   readonly events: RoomEvents;
-  /** Called again after a failed write: the storage from before can no longer be used. */
+  /** Called again after a failed write, since the old storage cannot be used any more. */
   readonly storage: () => DurableStorage;
   readonly budgetFree: () => number;
   readonly world: World;
@@ -57,7 +57,7 @@ export class RoomKeeper {
   #underWay: Promise<void> | null = null;
   #stopRetrying: () => void = () => {};
 
-  /** Opens the room as it was kept, or a new one. */
+  /** Opens the stored room, or a new one. */
   static async open(parts: RoomKeeperParts): Promise<RoomKeeper> {
     const keeper = new RoomKeeper(parts);
     await keeper.#load();
@@ -70,7 +70,7 @@ export class RoomKeeper {
     this.#rules = parts.rules;
   }
 
-  /** The room as it is now. Throws while its storage cannot be written. */
+  /** The present room. Throws while its storage cannot be written. */
   get room(): MemoryRoom {
     if (this.#failure) throw this.#failure;
     return this.#room;
@@ -119,7 +119,7 @@ export class RoomKeeper {
 
   async #write(before: Promise<void> | null): Promise<void> {
     try {
-      // Even with nothing before it, the rest of this turn of the event loop is still gathered.
+      // The rest of this turn of the event loop is gathered too, even when no write is under way.
       await before;
       this.#underWay = this.#gathering;
       this.#gathering = null;
@@ -151,7 +151,7 @@ export class RoomKeeper {
     for (const [id, expiresAt] of invites) note(INVITES + id, expiresAt);
     const storage = this.#storage;
     const options = { allowUnconfirmed: true, noCache: true };
-    // A write that fails fails the next `sync`, which is waited for.
+    // A failed write fails the next `sync`, which is awaited.
     const ignore = () => {};
     for (let i = 0; i < changed.length; i += ENTRIES_MAX)
       storage.put(Object.fromEntries(changed.slice(i, i + ENTRIES_MAX)), options).catch(ignore);
@@ -174,7 +174,7 @@ export class RoomKeeper {
   /** The room's events, passed on once they are on disk. */
   #held(): RoomEvents {
     const { onTurns, onRevoked, onDraw, onRemark } = this.#parts.events;
-    // An event that could not be kept did not happen.
+    // An event that could not be stored did not happen.
     const ignore = () => {};
     return {
       onTurns: (sequences) => void this.confirm().then(() => onTurns(sequences), ignore),
@@ -202,7 +202,7 @@ export class RoomKeeper {
     this.#stopRetrying = this.#parts.world.timers.after(RETRY_MS, () => void this.#retry());
   }
 
-  /** Restores the room from the disk, since its state in memory was never confirmed; only once a write succeeds. */
+  /** Restores the room from disk, since its state in memory was never confirmed; only once a write succeeds. */
   async #retry(): Promise<void> {
     const { world, name } = this.#parts;
     try {

@@ -1,8 +1,8 @@
 /**
- * Places that missed a turn and went back in the line. A place is known by its first sequence, its origin, for as long as
- * it lives: state, deadline and lane stay there, and old tickets find it. Only its number in the line changes.
+ * Places that missed a turn and moved back in the line. A place keeps its identity, its first sequence (its origin): state,
+ * deadline and lane stay there, and old tickets find it. Only its number in the line changes.
  *
- * Few places ever miss a turn, so maps are enough. Places that are over are forgotten here; the state at the origin remains.
+ * Few places ever miss a turn, so maps are enough. Ended places are removed here; the state at the origin remains.
  */
 import { Gaps } from "../../core/missed-turns.ts";
 import type { SetBack } from "../../core/ticket.ts";
@@ -11,11 +11,11 @@ export class SetBacks {
   readonly #byOrigin = new Map<number, SetBack>();
   readonly #origins = new Map<number, number>();
   readonly #gaps = new Gaps();
-  /** Origins whose place was set back, or is over, since changes were last taken. */
+  /** Origins whose place was set back or ended since changes were last taken. */
   readonly #changed = new Set<number>();
   readonly #isKept: boolean;
 
-  /** `isKept`: changes are noted, for `takeChanges`. */
+  /** `isKept`: records changes for `takeChanges`. */
   constructor(isKept: boolean) {
     this.#isKept = isKept;
   }
@@ -40,7 +40,7 @@ export class SetBacks {
     return this.#origins.get(sequence) ?? sequence;
   }
 
-  /** A free number behind this one. */
+  /** The next free number behind this one. */
   numberBehind(sequence: number): number {
     return this.#gaps.next(sequence);
   }
@@ -53,13 +53,13 @@ export class SetBacks {
     this.#note(origin);
   }
 
-  /** Takes in one whose number an earlier process gave. */
+  /** Restores a place with a number from an earlier process. */
   restore(origin: number, setBack: SetBack): void {
     this.#gaps.note(setBack.sequence);
     this.set(origin, setBack);
   }
 
-  /** The place is over. */
+  /** The place has ended. */
   drop(origin: number): void {
     const known = this.#byOrigin.get(origin);
     if (!known) return;
@@ -69,7 +69,7 @@ export class SetBacks {
     this.#note(origin);
   }
 
-  /** The places that changed since the last call; null for one that is over. */
+  /** The places that changed since the last call; null for one that ended. */
   takeChanges(): Map<number, SetBack | null> {
     const changes = new Map<number, SetBack | null>();
     for (const origin of this.#changed) changes.set(origin, this.#byOrigin.get(origin) ?? null);

@@ -1,10 +1,10 @@
 /**
- * Turns given and not used yet: when each was given, until when it is firm, and when it is missed. A turn that a
+ * Turns that were given and not used yet: when each was given, until when it is firm, and when it is missed. A turn that a
  * restart interrupted gets its whole time again, but keeps the instant at which it was given.
  */
 import { Deadlines } from "../../core/deadlines.ts";
 
-/** What is kept of a turn. */
+/** What is stored of a turn. */
 export interface KeptTurn {
   readonly givenAt: number;
   /** Turns given in its lane up to it. */
@@ -12,7 +12,7 @@ export interface KeptTurn {
   readonly isFirm: boolean;
 }
 
-/** A turn as it is given. */
+/** A new turn. */
 export interface NewTurn extends KeptTurn {
   readonly claimBy: number;
   /** Ignored for a turn that is loose already. */
@@ -28,7 +28,7 @@ interface Turn {
 
 export class Turns {
   readonly #turns = new Map<number, Turn>();
-  /** By when they are missed, and by when they go loose. */
+  /** By the instant at which they are missed, and at which they go loose. */
   readonly #due = new Deadlines<number>();
   readonly #firmDue = new Deadlines<number>();
   #firm = 0;
@@ -36,7 +36,7 @@ export class Turns {
   readonly #changed = new Set<number>();
   readonly #isKept: boolean;
 
-  /** `isKept`: changes are noted, for `takeChanges`. */
+  /** `isKept`: records changes for `takeChanges`. */
   constructor(isKept: boolean) {
     this.#isKept = isKept;
   }
@@ -64,7 +64,7 @@ export class Turns {
     return this.#turns.get(place)?.isFirm === true;
   }
 
-  /** A firm turn stays so until then, and may be used until `claimBy`. */
+  /** Keeps a firm turn firm until then; it may be used until `claimBy`. */
   lengthen(place: number, { claimBy, firmUntil }: Pick<NewTurn, "claimBy" | "firmUntil">): void {
     const turn = this.#turns.get(place);
     if (!turn) return;
@@ -73,7 +73,7 @@ export class Turns {
     this.#firmDue.add(firmUntil, place);
   }
 
-  /** Makes turns loose that have been firm for long enough, calling back for each. */
+  /** Makes turns loose that were firm for long enough, and calls back for each. */
   loosen(now: number, onLoose: () => void): void {
     for (let place = this.#firmDue.takeDue(now); place; place = this.#firmDue.takeDue(now)) {
       const turn = this.#turns.get(place);
@@ -100,7 +100,7 @@ export class Turns {
     for (const [place, { isFirm }] of this.#turns) if (isFirm) yield place;
   }
 
-  /** A place whose turn may be over; the caller has to check. */
+  /** A place whose turn may have ended; the caller has to check. */
   takeDue(now: number): number | undefined {
     return this.#due.takeDue(now);
   }

@@ -1,7 +1,7 @@
 /**
- * Who is on the site. One visit per id, whatever is presented how often; a visit ends when its pass has run out (and
- * a little later, since presence is reported in batches), by leaving, or from outside. Ended ids are remembered until
- * their last pass would have run out by itself, so that gateways can refuse it.
+ * The visits on the site. One visit per id, however often a ticket or pass is shown. A visit ends when its pass has expired
+ * (plus a moment, since presence is reported in batches), by leaving, or by an operator or the site. Ended ids are remembered
+ * until their last pass would have expired, so that gateways can refuse it.
  */
 import { Deadlines } from "../../core/deadlines.ts";
 import type { Presence } from "../../core/engine.ts";
@@ -10,7 +10,7 @@ import { VisitSample } from "../../core/visit-sample.ts";
 
 export interface Visit {
   readonly id: string;
-  /** The place it came from, or -1 for one taken in from a pass alone. */
+  /** The place it came from, or -1 for a visit taken in from its pass alone. */
   readonly sequence: number;
   readonly lane: number;
   readonly joinedAt: number;
@@ -20,19 +20,19 @@ export interface Visit {
 
 export class Visits {
   #byId = new Map<string, Visit>();
-  /** Enough of them to tell how long visits last. */
+  /** A sample, to estimate how long visits last. */
   readonly sample = new VisitSample<Visit>(() => this.#byId.values());
   #due = new Deadlines<Visit>();
   #ended = new Map<string, number>();
   #endedDue = new Deadlines<string>();
-  /** Slots of visits that are over, held while connections of theirs may be open. Those end with this process. */
+  /** Slots of ended visits, held while their connections may still be open. Not stored: a restart frees them. */
   readonly #held = new Map<string, number>();
   readonly #heldDue = new Deadlines<string>();
-  /** Ids of visits begun, lengthened or ended, and of ended ids forgotten, since changes were last taken. */
+  /** Ids of visits that began, were prolonged or ended, and of ended ids forgotten, since changes were last taken. */
   readonly #changed = new Set<string>();
   readonly #isKept: boolean;
 
-  /** `isKept`: someone takes the changes. */
+  /** `isKept`: records changes for `takeChanges`. */
   constructor(isKept: boolean) {
     this.#isKept = isKept;
   }
@@ -53,7 +53,7 @@ export class Visits {
     this.#due.add(visit.expiresAt + PRESENCE_GRACE_MS, visit);
   }
 
-  /** A visitor was seen. Unknown ones with a good pass are taken in; ended ones stay ended. */
+  /** A visitor was seen. Unknown visits with a valid pass are taken in; ended ones stay ended. */
   touch(presence: Presence, now: number): void {
     const visit = this.#byId.get(presence.id);
     if (visit) this.#lengthen(visit, presence.expiresAt);
@@ -61,7 +61,7 @@ export class Visits {
       this.add({ ...presence, sequence: -1 });
   }
 
-  /** Ends a visit and remembers its id as ended, until its last pass is good for nothing any more. */
+  /** Ends a visit and remembers its id until its last pass has expired. */
   end(visit: Visit, until: number): void {
     this.#byId.delete(visit.id);
     this.sample.delete(visit.id);
@@ -69,7 +69,7 @@ export class Visits {
     this.#remember(visit.id, until);
   }
 
-  /** The slot of a visit that was ended stays in use until then, or until nothing of it is open. */
+  /** The slot of an ended visit stays in use until then, or until its last connection closes. */
   holdSlot(id: string, until: number): void {
     this.#held.set(id, until);
     this.#heldDue.add(until, id);
@@ -83,7 +83,7 @@ export class Visits {
     return this.#ended.has(id);
   }
 
-  /** Takes out visits whose pass has run out, telling each, and frees slots that were held for long enough. */
+  /** Removes visits whose pass has expired, calling back for each, and frees slots that were held for long enough. */
   expire(now: number, onExpired: (visit: Visit) => void): void {
     for (let id = this.#heldDue.takeDue(now); id; id = this.#heldDue.takeDue(now))
       if ((this.#held.get(id) ?? now) <= now) this.#held.delete(id);
@@ -108,7 +108,9 @@ export class Visits {
     return this.#changed.size > 0;
   }
 
-  /** What became of every id since this was last asked: a visit, the instant an ended one is remembered until, or null. */
+  /**
+   * The state of every id that changed since the last call: a visit, the instant until which an ended id is remembered, or null.
+   */
   takeChanges(): Map<string, Visit | number | null> {
     const changes = new Map<string, Visit | number | null>();
     for (const id of this.#changed) changes.set(id, this.#byId.get(id) ?? this.#ended.get(id) ?? null);
@@ -116,7 +118,7 @@ export class Visits {
     return changes;
   }
 
-  /** Takes in again what `takeChanges` gave. */
+  /** Restores what `takeChanges` returned. */
   restore(id: string, visit: Visit | number): void {
     if (typeof visit === "number") this.#remember(id, visit);
     else {

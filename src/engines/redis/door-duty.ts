@@ -20,7 +20,7 @@ import { figuresOf, type Look, memoOf } from "./room-look.ts";
 
 /** How many dice one call of a random-order door gets; more visitors are picked with the next call. */
 const DICE_PER_TURN = 64;
-/** The most calls in one turn, each of which admits hundreds: a turn must end. */
+/** The most calls in one turn of the door, so that it ends; each call admits hundreds. */
 const CALLS_PER_TURN_MAX = 200;
 /** How many turns may wait for each other. */
 const TURNS_WAITING_MAX = 1;

@@ -1,7 +1,7 @@
 /**
- * Drawing lots for a room in Redis. Who gathered is kept there as one text; seed and ids decide the order, which is worked
- * out here and put in force there part by part, while the door is shut. Doing it again gives the same, so a gateway
- * that dies in the middle is followed by another that does it all once more.
+ * Makes the draw of a room in Redis. The gathered visitors are stored there as one text. Seed and ids determine the order; it is
+ * computed here and applied there part by part, while the door is shut. Repeating it gives the same result, so if a gateway dies
+ * in the middle, the next one does it all again.
  */
 import { type Drawn, type DrawRecord, drawOrder } from "../../core/draw.ts";
 import { DrawPool } from "../../core/draw-pool.ts";
@@ -15,7 +15,7 @@ const SEQUENCE_DIGITS = 16;
 const JOINED_DIGITS = 13;
 const ID_DIGITS = 2 * ID_BYTES;
 const GATHERED_LENGTH = SEQUENCE_DIGITS + JOINED_DIGITS + ID_DIGITS;
-/** How many are read or moved in one step; Redis does nothing else meanwhile. */
+/** How many are read or moved in one call; Redis does nothing else meanwhile. */
 const READ_MAX = 16_384;
 const MOVED_MAX = 1_000;
 /** How many records of draws are cached. */
@@ -26,13 +26,13 @@ interface Gathered {
   readonly joinedAt: Map<string, number>;
 }
 
-/** The gateway that draws, and its fencing token. */
+/** The gateway that makes the draw, and its fencing token. */
 export interface Drawer {
   readonly gateway: string;
   readonly fence: number;
 }
 
-/** Draws, and moves the places accordingly. False: the lease was lost meanwhile. */
+/** Makes the draw, and moves the places accordingly. False: the lease was lost meanwhile. */
 export async function drawLots(
   calls: RoomCalls,
   draw: Pick<DrawLook, "number" | "seed">,
@@ -51,12 +51,12 @@ export async function drawLots(
   return isDone === 1;
 }
 
-/** How many gathered so far, by the length of the text. */
-export async function gatheredCount(calls: RoomCalls, pool: number): Promise<number> {
+/** How many gathered so far, from the length of the text. */
+async function gatheredCount(calls: RoomCalls, pool: number): Promise<number> {
   return Number(await calls.command("STRLEN", poolKey(calls, String(pool)))) / GATHERED_LENGTH;
 }
 
-/** Records of draws that were made. Each is worked out once, from the pool. */
+/** Records of past draws. Each is computed once, from the pool. */
 export class DrawRecords {
   readonly #calls: RoomCalls;
   readonly #ids = new Map<number, Promise<Uint8Array>>();

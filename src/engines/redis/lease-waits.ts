@@ -1,20 +1,19 @@
 /**
- * The told waits of a room, worked out by the gateway that has its lease. With the board, every three seconds, it looks at the
- * room and at a sample of the visits on the site, and the board takes the waits to the other gateways.
+ * The forecast of waits of a room, made by the gateway that holds its lease. With the board, every three seconds, it reads the
+ * room and a sample of the visits on the site; the board carries the waits to the other gateways.
  *
- * The sample is what Redis finds at the start of a scan of all visits. The ids of those in it are followed until Redis says
- * that they are over: the part of the visits that a scan finds shifts as their number changes, and a visit that falls out of
- * it must not look like one that ended.
+ * The sample is the start of a scan over all visits. Ids in it are followed until Redis says that they have ended: the range
+ * that a scan covers shifts as the number of visits changes, and a visit that drops out of it must not look like one that ended.
  *
- * What was learned is kept in Redis for the next holder of the lease. That one follows visits of its own, since it does not
- * know when those of the holder before were seen.
+ * What was learned is stored in Redis for the next holder of the lease. The next holder follows visits of its own, since it does
+ * not know when those of its predecessor were seen.
  */
 import { LOOK_MS, RoomWaits, type WaitsMemo } from "../../core/room-waits.ts";
 import type { SeenVisit } from "../../core/stays.ts";
 import type { RoomCalls } from "./room-calls.ts";
 import type { MarkedFigures } from "./room-look.ts";
 
-/** How often what was learned goes to Redis. */
+/** How often what was learned is stored in Redis. */
 const KEEP_MS = 20_000;
 /** The values of each visit that Redis adds to the sample. */
 const VISIT_LENGTH = 3;
@@ -31,7 +30,7 @@ export class LeaseWaits {
     this.#calls = calls;
   }
 
-  /** Looks at the room if it is time to, or if a line has formed. */
+  /** Reads the room if it is time, or if a line has formed. */
   async look(figures: MarkedFigures): Promise<void> {
     const { now, waiting } = figures;
     const lookedAt = this.#lookedAt;
@@ -44,19 +43,19 @@ export class LeaseWaits {
     }
     this.#lookedAt = now;
     this.#wasEmpty = waiting === 0;
-    // What other rooms of a budget leave to this one is for Redis to know.
+    // Only Redis knows the slots that other rooms of a budget leave to this one.
     const budgetFree = Number.POSITIVE_INFINITY;
     this.waits.observe({ ...figures, budgetFree, visits: () => this.#followed });
   }
 
-  /** What Redis is to keep now, with a board: what was learned, and how good the waits were. Empty texts: nothing. */
+  /** What to store in Redis with a board: what was learned, and how good the told waits were. Empty texts: nothing. */
   toKeep(now: number): readonly [memo: string, accuracy: string] {
     if (now >= this.#keptAt && now - this.#keptAt < KEEP_MS) return ["", ""];
     this.#keptAt = now;
     return [JSON.stringify(this.waits.memo()), JSON.stringify(this.waits.accuracy(now))];
   }
 
-  /** Follows the visits that are still on the site and new ones; what the holder of the lease before had learned, or "". */
+  /** Follows the visits that are still on the site and new ones; returns what the previous holder of the lease learned, or "". */
   async #sample(isFirst: boolean): Promise<string> {
     const before = this.#followed;
     const args = [isFirst ? "1" : "", ...before.map(({ id }) => id)];

@@ -1,8 +1,7 @@
 /**
- * The server-side functions as texts: the rules of the door and the books of a room, file after file. There are two
- * libraries, one for exact lines and one for relaxed lines, which puts functions of its own in place of some. Names
- * carry a version, made from the text, so gateways of two versions can work side by side while one takes over from the
- * other.
+ * The server-side functions as texts: the rules of the door and the state of a room, file after file. There are two libraries:
+ * one for exact lines and one for relaxed lines, which replaces some functions by its own. Names carry a version, made from the
+ * text, so gateways of two versions can run side by side during an upgrade.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -19,7 +18,7 @@ export interface LibraryPart {
 }
 
 const VERSION_LENGTH = 8;
-/** What the names of functions for a relaxed line begin with, as they are called. */
+/** Prefix of the names of functions for a relaxed line. */
 export const IN_SHARDS = "shards/";
 
 /** Reads both libraries of rooms. */
@@ -27,7 +26,7 @@ export function roomLibrary(): Library {
   const files = (folder: string) => luaFiles(new URL(`lua/${folder}`, import.meta.url));
   const shared = [...files("rules/"), ...files("")];
   const exact = libraryOf("fairgate", [...shared, ...files("exact/")]);
-  const inShards = libraryOf("fairgate_pieces", [...shared, ...files("relaxed/")]);
+  const inShards = libraryOf("fairgate_relaxed", [...shared, ...files("relaxed/")]);
   return {
     parts: [...exact.parts, ...inShards.parts],
     functionName: (called) =>
@@ -46,7 +45,7 @@ export function libraryOf(family: string, files: readonly URL[]): Library {
   return { parts: [{ name, text }], functionName: (called) => `${name}_${called}` };
 }
 
-/** The files of a folder by name, which begins with their place in the order. */
+/** The files of a folder by name; names begin with their place in the order. */
 export function luaFiles(folder: URL): URL[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".lua"))

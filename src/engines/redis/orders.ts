@@ -30,8 +30,8 @@ export function shardKeyOf(prefix: string, name: string, shard: { index: number;
   return `${prefix}:{${name}/${shard.index}.${shard.of}}:${name}`;
 }
 
-/** Which part of a relaxed line a key is for: the main part, or one of `pieces` shards. */
-export type LinePart = { readonly isMain: true } | { readonly pieces: number };
+/** Which part of a relaxed line a key is for: the main part, or one of `shards` shards. */
+export type LinePart = { readonly isMain: true } | { readonly shards: number };
 
 /** The orders, as JSON. */
 export function ordersOf(rules: RoomRules, keys: RoomKeys, part?: LinePart): string {

@@ -56,7 +56,7 @@ const exact = {
   make: async (world: HandWorld) => newEngine(world),
 };
 
-/** The same with every room's line in so many shards. */
+/** The same, with every room's line cut into this many shards. */
 function inShards(shards: number, peek: number) {
   return async (world: HandWorld): Promise<Engine> => {
     const engine = newEngine(world);

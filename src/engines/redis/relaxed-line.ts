@@ -74,7 +74,7 @@ export class RelaxedLine implements RoomLine {
         awayMs,
       });
     await open(this.#parts.calls, { isMain: true });
-    const shard = { pieces: this.#shards.length };
+    const shard = { shards: this.#shards.length };
     await Promise.all(this.#shards.map(({ calls }) => open(calls, shard)));
   }
 

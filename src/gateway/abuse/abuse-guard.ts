@@ -1,6 +1,6 @@
 /**
- * The guard before a room's line: whether someone without a place may join now. It decides and keeps the books; it
- * knows nothing of HTTP, and is told the time.
+ * The guard before a room's line: decides whether a visitor without a place may join now, and keeps the counts that this takes.
+ * It knows nothing of HTTP, and is told the time.
  *
  *   budget used up ───────────────────────────────▶ tooMany
  *   no slip, or none that is good ────────────────▶ comeBack, with a new slip (and work to do for it)
@@ -9,8 +9,8 @@
  *   slip and a solution that is none ─────────────▶ wrongWork
  *   slip, old enough, work done, never used ──────▶ ok: the slip is used, the join is counted, until it is given back
  *
- * What someone was asked to do is what they must do, even if it is harder for those who came later; but for a slip
- * that is too far behind the present difficulty, or slips could be hoarded while they are cheap.
+ * What a visitor was asked to do is enough, even if it has become harder since. The exception is a slip that is too far below
+ * the present difficulty: otherwise slips could be hoarded while they are cheap.
  */
 import type { AbuseSettings } from "../../config/abuse-schema.ts";
 import { difficulty } from "../../core/difficulty.ts";
@@ -24,29 +24,29 @@ import { UsedSlips } from "./used-slips.ts";
 import { isSolved } from "./work.ts";
 
 /** How old a slip must be to give a place, where the second contact is asked for. */
-export const ENTRY_DELAY_MS = 1_000;
-/** How long after a slip was used the answer that carries its place may still be on the way. */
+const ENTRY_DELAY_MS = 1_000;
+/** How long after a slip was used the answer with its place may still be on the way. */
 const ON_ITS_WAY_MS = 5_000;
 /** A slip may ask for this many bits less than one given now. */
 const BITS_BEHIND_MAX = 2;
 
-/** Someone without a place who wants one. */
+/** A visitor without a place who wants one. */
 export interface Joining {
   readonly address: string;
   /** The slip's text, if they carry one. */
   readonly slip: string | null;
-  /** What they say solves it. */
+  /** The solution that they sent. */
   readonly solution: string | null;
-  /** They hold a place, which they give up for the new one: they have shown a slip, and done the work, for that. */
+  /** They hold a place and give it up for the new one; they have shown a slip and done the work for that place. */
   readonly hasPlace: boolean;
-  /** They must show that they keep a cookie, whatever the settings say. */
+  /** They must prove that they keep a cookie, even if the settings do not ask for it. */
   readonly mustProve: boolean;
-  /** What the token they carry says of earlier visits; a slip carries it on. */
+  /** The record of earlier visits in their token; a slip carries it on. */
   readonly past: PastVisits;
   readonly now: number;
 }
 
-/** Why someone did not join yet; each is counted under its name. */
+/** Why a visitor may not join yet; each reason is counted under its name. */
 export type JoinHold =
   | "addressBudget"
   | "networkBudget"
@@ -65,11 +65,11 @@ export interface WorkChallenge {
 
 export interface MayJoin {
   readonly kind: "ok";
-  /** What is known of their earlier visits. */
+  /** The record of their earlier visits. */
   readonly past: PastVisits;
   /** They came back with a slip, so they can keep a token. */
   readonly isProven: boolean;
-  /** Gives back all that the join took: budgets, slip, join rate. For one that came to nothing; twice is once. */
+  /** Gives back all that the join took: budgets, slip, join rate. For a join that failed; a second call does nothing. */
   giveBack(now: number): void;
 }
 
@@ -112,7 +112,7 @@ export class AbuseGuard {
   readonly #used: UsedSlips;
   readonly #rate: JoinRate;
 
-  /** `before`: the one whose books go on. */
+  /** `before`: the guard whose counts are carried on. */
   constructor(parts: Parts, before: AbuseGuard | null) {
     const { settings, now } = parts;
     this.#parts = parts;
@@ -144,7 +144,7 @@ export class AbuseGuard {
     return { kind: "tooMany", reason, retryAfterSeconds: Math.ceil(waitMs / 1_000) };
   }
 
-  /** All that a join takes, with the one way to give it back. */
+  /** All that a join takes, and the one way to give it back. */
   #join(from: Whereabouts | null, slip: Slip | null, { past, now }: Joining): MayJoin {
     const [byAddress, byNetwork] = [this.#byAddress, this.#byNetwork];
     const ofAddress = from && byAddress?.take(from.address, now);
@@ -182,8 +182,8 @@ export class AbuseGuard {
   }
 
   /**
-   * A slip shown again. Two tabs may have shown it at once: one has the place, and a new slip for the other would take
-   * its cookie. Someone who still has it after a while never got the place's cookie, and starts anew.
+   * A slip was shown again. Two tabs may have shown it at once: one of them has the place, and a new slip for the other would
+   * replace its cookie. A client that still has the slip after a while never got that cookie, and starts anew.
    */
   #again({ past }: Slip, usedAt: number, now: number): ComeBack {
     if (now - usedAt >= ON_ITS_WAY_MS) return this.#newSlip("usedSlip", past, now);
@@ -215,7 +215,7 @@ function checkWork(slip: Slip, work: WorkChallenge, solution: string | null): Sl
   return isSolved(work.challenge, work.bits, solution) ? slip : { kind: "wrongWork", reason: "wrongWork" };
 }
 
-/** The same budget while its size stays the same, so that a change of other settings forgets nobody. */
+/** The same budget while its size stays the same, so that other settings can change without losing its counts. */
 function keptBudget(before: JoinBudget | null, perMinute: number | null, now: number): JoinBudget | null {
   if (perMinute === null) return null;
   return before?.perMinute === perMinute ? before : new JoinBudget({ perMinute, now });

@@ -1,10 +1,10 @@
 /**
- * Binding: a token that only the browser or the network it was given to may use. The token carries 32 bits, two that
- * say what it is bound to and thirty of a keyed hash of that, so a stolen token tells neither the browser's name nor
- * the address it would need.
+ * Binding: a token that only the browser or the network that it was given to may use. The token carries 32 bits: two say what it
+ * is bound to, thirty are of a keyed hash of that. So a stolen token reveals neither the user agent nor the address that it
+ * needs.
  *
- * What a token is bound to is read from the token, not from the settings: a visitor who got theirs under other settings
- * keeps their place when these change. And keys of previous secrets still count, as they do for signatures.
+ * What a token is bound to is read from the token, not from the settings, so visitors keep their places when the settings
+ * change. Keys of previous secrets still count, as they do for signatures.
  */
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { AbuseSettings } from "../../config/abuse-schema.ts";
@@ -21,11 +21,11 @@ export interface Sender {
 
 /** A token that is bound to nothing. */
 export const UNBOUND = 0;
-/** More of a User-Agent than this is not looked at. */
+/** A longer User-Agent is cut off here. */
 const USER_AGENT_CHARACTERS_MAX = 1_024;
 const HASH_BITS = 30;
 const PURPOSE = "ticket binding";
-/** By the two bits that stand for them. */
+/** By the two bits for each mode. */
 const MODES: readonly BindMode[] = ["none", "userAgent", "network"];
 
 /** What a token given to this sender is bound by; never `UNBOUND` unless the mode is none. */
@@ -48,17 +48,17 @@ export class Binding {
     );
   }
 
-  /** False: nothing is bound here, and nobody need say who they are. */
+  /** False: no token is bound here, so the sender does not matter. */
   get isOn(): boolean {
     return this.#mode !== "none";
   }
 
-  /** The binding of a token that this sender is given now. */
+  /** The binding of a token given to this sender now. */
   of(sender: Sender): number {
     return this.isOn ? bindingOf(this.#mode, sender, this.#keys[0]!) : UNBOUND;
   }
 
-  /** Whether a token with this binding is this sender's. */
+  /** True when a token with this binding may be used by this sender. */
   isOwn(binding: number, sender: Sender): boolean {
     if (!this.isOn || binding === UNBOUND) return true;
     const mode = MODES[binding >>> HASH_BITS] ?? "none";

@@ -1,14 +1,14 @@
 /**
- * A slip: what a newcomer gets at the first contact where a place is given only at the second, or for work. It is no
- * place and holds none; it says when it was given and how much work it asks for, signed, so that the gateway need not
- * remember anyone who never comes back.
+ * A slip: given to a newcomer at the first contact, where a place is only given at the second, or for work. It is no place and
+ * reserves none. It says when it was given and how much work it asks for, and is signed, so the gateway stores nothing about
+ * clients that never come back.
  *
  *   version 1 · kind 1 · key id 4 · id 6 · givenAt 6 · bits 1 · visits 1 · since 6 · MAC 32
  *
- * It is a token of a third kind beside tickets and passes (`token.ts`), with the same keys, and goes to and fro the same
- * way: in the room's cookie or in `Fairgate-Token`. It takes the place of an older token there, so it carries on what
- * that one knew of earlier visits. All fields have fixed widths, and the room's name is signed behind them without
- * being in it, so a slip is good in one room only. Reading never throws.
+ * It is a third kind of token beside tickets and passes (`token.ts`), with the same keys, and travels the same way: in the
+ * room's cookie or in `Fairgate-Token`. It replaces an older token there, so it carries on that token's record of earlier
+ * visits. All fields have fixed widths. The room's name is part of the signed text but not of the slip, so a slip is good in one
+ * room only. Reading never throws.
  */
 import type { Keyring } from "../tokens/keyring.ts";
 import type { Badge } from "../tokens/token.ts";
@@ -27,12 +27,12 @@ export const SLIP_ID_BYTES = 6;
 const INSTANT_BYTES = 6;
 const CHARACTERS = Math.ceil((BYTES / 3) * 4);
 
-/** How long a slip is good: time enough for the slowest telephone to do the work, and for its owner to look up. */
+/** How long a slip is valid: enough for the slowest phone to do the work, and for its owner to notice. */
 export const SLIP_LIFE_MS = 600_000;
 /** Clocks of two gateways differ by less than this; a slip from further ahead is not waited for. */
 const AHEAD_MAX_MS = 5_000;
 
-/** What is known of someone's earlier visits. */
+/** The record of a visitor's earlier visits. */
 export type PastVisits = Pick<Badge, "visits" | "since">;
 
 export interface Slip {
@@ -64,7 +64,7 @@ export function slipToken(slip: Slip, room: string, keyring: Keyring): string {
   return bytes.toString("base64url");
 }
 
-/** The slip that a text is, run out or not; null for a text that is none, forged or of another room. */
+/** The slip in a text, expired or not; null for a text that is no slip, is forged, or belongs to another room. */
 export function readSlip(text: string, { room, keyring, now }: SlipReading): Slip | null {
   if (!isSlip(text)) return null;
   const bytes = Buffer.from(text, "base64url");
@@ -90,7 +90,7 @@ export function isCurrent({ givenAt }: Slip, now: number): boolean {
   return now < givenAt + SLIP_LIFE_MS && givenAt <= now + AHEAD_MAX_MS;
 }
 
-/** True for text that begins as slips do and tickets and passes do not; whether it is a good one is not looked at. */
+/** True for text that begins as slips do, and tickets and passes do not. It need not be valid. */
 export function isSlip(text: string): boolean {
   // The first two bytes, 2 and 3, are "Ag" and, with the two bits that follow them, one of M, N, O and P.
   if (text.length !== CHARACTERS || !text.startsWith("Ag")) return false;

@@ -1,12 +1,12 @@
 /**
- * Which slips have given a place already, so that none gives two. A slip is remembered until it has run out; when there
- * are too many to remember, those used first are forgotten, and from then on no slip given as early as one of them is
- * taken: its holder gets a new one. So a flood costs people with old slips a moment, and never makes a slip good twice.
+ * Remembers which slips have given a place, so that none gives two. A slip is remembered until it expires. When there are too
+ * many, those used first are forgotten, and slips given no later than these are refused from then on: their holders get new
+ * ones. So a flood delays people with old slips a little, and never makes a slip good twice.
  *
- * For the same reason a gateway that has just started takes no slip from before: it does not know which were used.
+ * For the same reason a gateway that has just started refuses slips from before its start: it does not know which were used.
  *
- * Two generations, as in `held-tokens.ts`: only what was used is here, not what was given out, so each entry has cost
- * its maker a place.
+ * Two generations, as in `held-tokens.ts`. Only used slips are stored, not issued ones, so each entry has cost its maker a
+ * place.
  */
 import { SLIP_LIFE_MS, type Slip } from "./slip.ts";
 
@@ -25,7 +25,7 @@ export class UsedSlips {
   readonly #slipsMax: number;
   #young: Generation;
   #old: Generation;
-  /** Slips given up to here cannot be told from used ones. */
+  /** Slips given up to here are refused: whether they were used is forgotten. */
   #unknownUntil: number;
 
   constructor(now: number, slipsMax = GENERATION_SLIPS_MAX) {
@@ -40,7 +40,7 @@ export class UsedSlips {
     return this.#young.usedAt.size + this.#old.usedAt.size;
   }
 
-  /** False for a slip so old that it may have been used. */
+  /** False for a slip so old that its use may have been forgotten. */
   isKnown({ givenAt }: Slip): boolean {
     return givenAt > this.#unknownUntil;
   }
@@ -57,7 +57,7 @@ export class UsedSlips {
     this.#young.latestGivenAt = Math.max(this.#young.latestGivenAt, slip.givenAt);
   }
 
-  /** Makes a slip good again that gave no place after all. */
+  /** Makes a slip valid again after a join that failed. */
   giveBack({ id }: Slip): void {
     this.#young.usedAt.delete(id);
     this.#old.usedAt.delete(id);

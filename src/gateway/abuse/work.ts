@@ -1,19 +1,18 @@
 /**
- * The proof of work, as the gateway sees it: whether SHA-256 of `challenge:solution` begins with enough zero bits. One
- * hash to check, about 2^bits to find. The challenge is a slip's text, so that work is good once, in one room, for as
- * long as the slip.
+ * The gateway's side of the proof of work: checks that SHA-256 of `challenge:solution` begins with enough zero bits. One hash to
+ * check, about 2^bits to find. The challenge is a slip's text, so a solution is good once, in one room, for as long as the slip.
  *
- * The browser's half is `page/pow.js`.
+ * The browser's side is `page/pow.js`.
  */
 import { hash } from "node:crypto";
 
-/** Solutions are decimal digits; a program that needs more than these has counted past every number it can. */
+/** Solutions are decimal digits, at most this many: more than any search needs. */
 export const SOLUTION_DIGITS_MAX = 16;
 
 /** The request header in which a solution comes. */
 export const WORK_HEADER = "Fairgate-Work";
 
-/** Whether these digits are a solution. More than 32 bits have none. */
+/** True when these digits solve the challenge. More than 32 bits cannot be solved. */
 export function isSolved(challenge: string, bits: number, solution: string): boolean {
   if (solution.length > SOLUTION_DIGITS_MAX || !/^[0-9]+$/.test(solution)) return false;
   const digest = hash("sha256", `${challenge}:${solution}`, "buffer");

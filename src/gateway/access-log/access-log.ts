@@ -1,10 +1,9 @@
 /**
- * The access log: a line for every request that is over, with what was decided about it. `line.ts` writes the line,
- * `line-writer.ts` gets it to the disk; the parts that serve a request note what they know in its entry (`entry.ts`).
+ * The access log: one line for every finished request, with what was decided about it. `line.ts` formats the line,
+ * `line-writer.ts` writes it to disk, and the parts that serve a request note what they know in its entry (`entry.ts`).
  *
- * An entry begins when the gateway takes a request up, and is over when its response closes, or for an upgrade its
- * connection. Boards and check-ins that got their ordinary answer leave no line: there may be thousands a second, and
- * they say nothing.
+ * An entry begins when the gateway takes a request up, and ends when its response closes, or for an upgrade its connection.
+ * Boards and check-ins with an ordinary answer leave no line: there may be thousands a second, and they tell nothing new.
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -21,7 +20,7 @@ import type { Finished } from "./line.ts";
 
 const OK = 200;
 
-/** The fields of something that could not be read as a request. */
+/** The fields for bytes that could not be read as a request. */
 const UNREAD: Omit<Finished, "endedAt" | "address" | "status" | "bytes"> = {
   ...{ method: null, path: null, httpVersion: null, referer: null, userAgent: null, host: null },
   ...{ room: null, decision: "refused", visitor: null, origin: null, originMs: null, tookMs: 0, id: null },
@@ -29,7 +28,7 @@ const UNREAD: Omit<Finished, "endedAt" | "address" | "status" | "bytes"> = {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Takes finished requests. It must not keep the object, which is used again for the next one. */
+/** Takes finished requests. It must not keep the object, which is reused for the next one. */
 export interface Sink {
   add(finished: Finished): void;
 }
@@ -39,17 +38,17 @@ export class AccessLog {
   sink: Sink | null = null;
   readonly #clock: Clock;
   readonly #trust: () => Trust;
-  /** One for all requests: an object for each would be garbage a moment later. */
+  /** One object for all requests, to spare the garbage collector. */
   readonly #line: Writable<Finished> = { ...UNREAD, endedAt: 0, address: "", status: 0, bytes: null };
   readonly #onResponseClose: (this: AnyResponse) => void;
   readonly #onConnectionClose: (this: Duplex) => void;
 
-  /** `trust` says who is behind a proxy, by the settings in force. */
+  /** `trust` finds the client behind a proxy, by the settings in force. */
   constructor(clock: Clock, trust: () => Trust) {
     const finish = (entry: AccessEntry) => this.#finish(entry);
     this.#clock = clock;
     this.#trust = trust;
-    // One function for all of them, where a closure for each request would do.
+    // One function for all requests, instead of a closure for each.
     this.#onResponseClose = function () {
       const entry = entryOf(this)!;
       const wasGivenUp = isGivenUp(this);
@@ -71,12 +70,12 @@ export class AccessLog {
     if (this.sink === null) return null;
     const entry = new AccessEntry(request, now);
     attach(entry, response);
-    // Both protocols' responses tell; only their types differ.
+    // Both protocols' responses have these events; only their types differ.
     (response as { on(event: "close", listener: unknown): void }).on("close", this.#onResponseClose);
     return entry;
   }
 
-  /** The same for a request to change the protocol, which is over with its connection. */
+  /** The same for an upgrade, which ends with its connection. */
   beginUpgrade(request: AnyRequest, connection: Duplex): AccessEntry | null {
     if (this.sink === null) return null;
     const entry = new AccessEntry(request, this.#clock.now());
@@ -85,7 +84,7 @@ export class AccessLog {
     return entry;
   }
 
-  /** The same where there is no response of Node's: the caller says when it has `ended`. */
+  /** The same without a response of Node's: the caller says when it has `ended`. */
   beginElsewhere(request: LoggedRequest): AccessEntry | null {
     return this.sink === null ? null : new AccessEntry(request, this.#clock.now());
   }
@@ -95,7 +94,7 @@ export class AccessLog {
     this.#finish(entry);
   }
 
-  /** Bytes that could not be read as a request were answered with this status. */
+  /** Logs bytes that could not be read as a request, and the status of the answer. */
   malformed(connection: Duplex, status: number, bytes: number): void {
     const { sink } = this;
     if (sink === null) return;
@@ -135,7 +134,7 @@ export class AccessLog {
   }
 }
 
-/** The status, and how much of the body got away. */
+/** The status, and how many bytes of the body were sent. */
 function readResponse(entry: AccessEntry, response: AnyResponse, wasGivenUp: boolean): void {
   const { headersSent } = response;
   entry.status = headersSent ? response.statusCode : STATUS_VISITOR_LEFT;
@@ -144,7 +143,7 @@ function readResponse(entry: AccessEntry, response: AnyResponse, wasGivenUp: boo
   if (entry.method === "HEAD") entry.bytes = 0;
   else if (entry.bytes !== null || entry.carrier !== null || !headersSent)
     entry.bytes = Math.max(0, (entry.bytes ?? 0) + passed - unsent);
-  // A site in the same process writes it without us; where it says how long it is, that is taken.
+  // A site in the same process writes the body itself; its Content-Length is taken, if it has one.
   else entry.bytes = lengthOf(response.getHeader("content-length"));
 }
 

@@ -1,7 +1,7 @@
 /**
- * What is noted of one request for the access log, from when it came until it is over. An entry hangs on its response,
- * or for an upgrade on its connection, so that each part that decides something about the request notes it there. While the
- * access log is off there are no entries, and the cost is one check.
+ * What is noted about one request for the access log, from its arrival to its end. An entry is attached to its response, or for
+ * an upgrade to its connection, so that each part that decides something about the request can note it. While the access log is
+ * off there are no entries, and the cost is one check.
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -11,7 +11,7 @@ import type { Decision } from "./line.ts";
 
 const ENTRY = Symbol("entry of the access log");
 
-/** What carries a body, and knows how much of it the visitor's connection has been given. */
+/** Carries a body, and knows how many of its bytes the connection of the visitor has been given. */
 export interface BodyCarrier {
   readonly sentBytes: number;
 }
@@ -24,7 +24,7 @@ export interface LoggedRequest extends Incoming {
   readonly httpVersion?: string | undefined;
 }
 
-/** What a verdict says of itself. */
+/** The parts of a verdict that are logged. */
 export interface Decided {
   readonly decision: Decision;
   readonly room: string | null;
@@ -35,12 +35,12 @@ export interface Decided {
 export class AccessEntry {
   readonly request: LoggedRequest;
   readonly startedAt: number;
-  /** The other end of the connection; gone with it, so it is noted at the start. */
+  /** The other end of the connection. Noted at the start, since a closed connection no longer has it. */
   readonly peer: string;
   method: string | null;
-  /** As it was asked for; routing may change it. */
+  /** As it was sent; routing may change it. */
   path: string | null;
-  /** Who asked, once somebody has found that out. */
+  /** The visitor, once known. */
   client: Client | null = null;
   room: string | null = null;
   decision: Decision = "none";
@@ -48,16 +48,16 @@ export class AccessEntry {
   origin: string | null = null;
   originMs: number | null = null;
   id: string | null = null;
-  /** True for what waiting visitors ask again and again: no line, unless it goes wrong. */
+  /** True for what waiting visitors request again and again: no line, unless it fails. */
   isPoll = false;
-  /** 0: the response knows. */
+  /** 0: the response has it. */
   status = 0;
   bytes: number | null = null;
   carrier: BodyCarrier | null = null;
-  /** Where bytes are written past any response: what the connection had sent when they began. */
+  /** When bytes are written past a response: what the connection had sent before. */
   connection: Socket | null = null;
   connectionFrom = 0;
-  /** What else ends with the request: a second listener on every response costs more than the line does. */
+  /** What else ends with the request: a second listener on every response would cost more than the line. */
   atEnd: ((isGivenUp: boolean) => void) | null = null;
 
   constructor(request: LoggedRequest, now: number) {
@@ -68,7 +68,7 @@ export class AccessEntry {
     this.path = request.url ?? null;
   }
 
-  /** It goes to the site; `atEnd` is called when it is over. */
+  /** The request goes to the site; `atEnd` is called when it is over. */
   passOn(
     { id, sender }: { readonly id: string; readonly sender: Client },
     atEnd: (isGivenUp: boolean) => void,
@@ -82,7 +82,7 @@ export class AccessEntry {
     this.decision = decision;
   }
 
-  /** What is to become of it. */
+  /** The decision about it. */
   note({ decision, room, visitor, isPoll = false }: Decided): void {
     this.decision = decision;
     this.room = room;
@@ -90,7 +90,7 @@ export class AccessEntry {
     this.isPoll = isPoll;
   }
 
-  /** Another proxy asked what is to become of a request of its own. */
+  /** This is the question of a proxy in front (forward-auth) about one of its requests. */
   noteAsked({ method, url }: { method: string; url: string }, decided: Decided, client: Client): void {
     this.method = method;
     this.path = url;
@@ -98,7 +98,7 @@ export class AccessEntry {
     this.note(decided);
   }
 
-  /** So many bytes of a body were handed over. */
+  /** Counts bytes of the body that were handed over. */
   sent(bytes: number): void {
     this.bytes = (this.bytes ?? 0) + bytes;
   }
@@ -109,7 +109,7 @@ export class AccessEntry {
     this.bytes = bytes;
   }
 
-  /** From here on everything that the connection sends belongs to it. */
+  /** From here on all bytes that the connection sends count for it. */
   countOn(connection: Socket): void {
     this.connection = connection;
     this.connectionFrom = connection.bytesWritten;

@@ -1,6 +1,6 @@
 /**
- * Lines of the access log as bytes, written where they will be sent from. A line is never made into a text first: at
- * thousands of lines a second the garbage of it costs more than the writing.
+ * Lines of the access log as bytes, written into the buffer that is sent. A line never becomes a string first: at thousands of
+ * lines a second, collecting that garbage would cost more than the writing.
  */
 
 /** The most bytes of one line. Every field of a line has a limit of its own, far below. */
@@ -14,7 +14,7 @@ const SMALL_NUMBERS_MAX = 2 ** 31 - 1;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
-/** 1 for printable ASCII but for quote and backslash. */
+/** 1 for printable ASCII except quote and backslash. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, code) =>
   code >= 32 && code < 127 && code !== QUOTE && code !== BACKSLASH ? 1 : 0,
 );
@@ -71,7 +71,7 @@ export class LineBuffer {
     } while (rest > 0);
   }
 
-  /** Text that a visitor wrote: what is not plain is escaped, and it ends before it would be too long. */
+  /** Text from a visitor: escaped where it is not plain, and cut at the limit. */
   escaped(text: string, charactersMax: number, escapeOf: (code: number) => string): void {
     const bytes = this.#bytes;
     let at = this.#length;

@@ -6,11 +6,11 @@
  *                            │           │ fails: opened again by its name, every few seconds
  *                            └ full: lines are dropped, and counted in the log
  *
- * A disk that is full or slow, or standard output that nobody reads, costs lines and never a visitor's time, nor more
- * memory than `BUFFERED_BYTES_MAX`.
+ * A disk that is full or slow, or standard output that nobody reads, loses lines. It never delays a visitor, and never takes
+ * more memory than `BUFFERED_BYTES_MAX`.
  *
- * Rotation: the file is opened again by its name and takes over between two writes. No line is lost by that, and none is
- * split between two files.
+ * Rotation: the file is reopened by its name, and replaces the old one between two writes. No line is lost by that or split
+ * between two files.
  */
 import { LOG_EVERY_MS } from "../../core/log-pace.ts";
 import type { World } from "../../core/world.ts";
@@ -25,7 +25,7 @@ export const GATHER_MS = 200;
 export const BUFFERED_BYTES_MAX = 8 * 1_024 * 1_024;
 /** After a failure. */
 export const RETRY_AFTER_MS = 5_000;
-/** How long the end waits for an output that takes nothing. */
+/** How long closing waits for an output that takes nothing. */
 export const CLOSE_WITHIN_MS = 1_000;
 
 const LINE_FEED = 0x0a;
@@ -34,7 +34,7 @@ const LINE_FEED = 0x0a;
 export interface Output {
   /** The same for the same file, by whichever name it was opened. */
   readonly identity: string;
-  /** Writes the bytes or the first of them, then says how many were written and what went wrong. One call at a time. */
+  /** Writes the bytes, or the first of them, then reports how many were written and the error. One call at a time. */
   write(bytes: Buffer, done: (error: Error | null, written: number) => void): void;
   /** The same without waiting, for a process that is about to end. May throw. */
   writeNow(bytes: Buffer): void;
@@ -45,7 +45,7 @@ export interface Output {
 export interface Destination {
   /** For the log. */
   readonly name: string;
-  /** True when the process's own log goes there too: then its failure cannot be logged. */
+  /** True when the process's own log goes there too: a failure can then not be logged. */
   readonly hasOwnLog: boolean;
   open(): Promise<Output>;
 }
@@ -53,7 +53,7 @@ export interface Destination {
 /** Lines on their way out. */
 interface Batch {
   readonly buffer: LineBuffer;
-  /** What is still to be written: whole lines, but for the first where a write ended in the middle of it. */
+  /** What is still to be written: whole lines, except the first if a write ended in the middle of it. */
   rest: Buffer;
 }
 
@@ -76,7 +76,7 @@ export class LineWriter<Line> {
   #next: Output | null = null;
   #gathering = new LineBuffer(BATCH_BYTES);
   readonly #batches: Batch[] = [];
-  /** One that was written, to gather in next. */
+  /** A written batch, reused for the next lines. */
   #spare: LineBuffer | null = null;
   #batchedBytes = 0;
   #isFirstTorn = false;
@@ -114,7 +114,7 @@ export class LineWriter<Line> {
     this.#world.timers.after(GATHER_MS, this.#onGathered);
   }
 
-  /** Opens the file again by its name, after it was moved away. While it cannot be opened, the old one is used. */
+  /** Reopens the file by its name after it was moved away. While that fails, the old file is used. */
   reopen(): void {
     this.#stopRetry?.();
     this.#destination.open().then(
@@ -123,19 +123,19 @@ export class LineWriter<Line> {
     );
   }
 
-  /** Writes what was gathered as far as that goes at once: the process ends now. */
+  /** Writes as much as can be written at once, for a process that is about to end. */
   writeNow(): void {
     this.#seal();
-    // The write under way is finished by the system.
+    // The operating system finishes the write under way.
     const batches = this.#batches.splice(this.#isWriting ? 1 : 0);
     try {
       for (const { rest } of batches) this.#output.writeNow(rest);
     } catch {
-      // There is no later, and nobody left to tell.
+      // Nothing can be retried or logged any more.
     }
   }
 
-  /** Writes everything, and closes. An output that takes nothing is waited for a moment. */
+  /** Writes everything, and closes. Waits only a moment for an output that takes nothing. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopRetry?.();
@@ -222,7 +222,7 @@ export class LineWriter<Line> {
     this.#output = output;
     this.#isFailing = false;
     former.close();
-    // A line that begins in the other file is dropped, not continued in this one.
+    // A line whose beginning went to the former file is dropped, not continued in the new one.
     if (this.#isFirstTorn && former.identity !== output.identity) this.#dropTorn();
     this.#write();
   }
@@ -246,7 +246,7 @@ export class LineWriter<Line> {
     if (!this.#destination.hasOwnLog) this.#tellDropped();
   }
 
-  /** Says how many lines were dropped, once a second at most. */
+  /** Logs how many lines were dropped, at most once a second. */
   #tellDropped(): void {
     const now = this.#world.clock.now();
     if (this.#dropped === 0 || now < this.#nextTellAt) return;

@@ -5,9 +5,9 @@
  *              it; what Fairgate knows beyond that follows as key=value
  *   json       one object a line, for programs
  *
- * Most of a line was written by a visitor, and lines are read by programs that split at quotes and by people in
- * terminals. So nothing but printable ASCII leaves here, quotes and backslashes are escaped (`\x22`, in JSON `\u0022`), and
- * every field ends at a length of its own. A byte of a header is one character, whatever it is a part of.
+ * Most of a line was written by a visitor, and is read by programs that split at quotes and by people in terminals. So a line
+ * has only printable ASCII, quotes and backslashes are escaped (`\x22`, in JSON `\u0022`), and every field has a maximum length.
+ * Each byte of a header counts as one character.
  */
 
 import type { LineBuffer } from "./line-buffer.ts";
@@ -31,23 +31,23 @@ export const DECISIONS = [
 ] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** The most characters of each field, with what is escaped written out. */
-export const METHOD_CHARACTERS_MAX = 32;
+/** The longest fields in characters, escapes included. */
+const METHOD_CHARACTERS_MAX = 32;
 export const PATH_CHARACTERS_MAX = 2_048;
-export const REFERER_CHARACTERS_MAX = 1_024;
+const REFERER_CHARACTERS_MAX = 1_024;
 export const USER_AGENT_CHARACTERS_MAX = 512;
 export const HOST_CHARACTERS_MAX = 255;
 
-/** A request that is over. What is not known, or was not there, is null. */
+/** A finished request. Null: not known, or not present. */
 export interface Finished {
-  /** When it was over. */
+  /** When it ended. */
   readonly endedAt: number;
-  /** The visitor's, as far as proxies in front can be believed. Empty: it was gone before anybody asked. */
+  /** The visitor's address, as far as proxies in front are trusted. Empty: the connection was gone before it was read. */
   readonly address: string;
-  /** Null, as are path and protocol, for what was no request that could be read. */
+  /** Null, like path and protocol, for bytes that could not be read as a request. */
   readonly method: string | null;
   readonly path: string | null;
-  /** Such as 1.1. Null, too, where the runtime does not tell. */
+  /** Such as 1.1. Also null when the runtime does not tell. */
   readonly httpVersion: string | null;
   readonly status: number;
   /** Of the body, or of an upgraded connection. */
@@ -58,9 +58,9 @@ export interface Finished {
   readonly room: string | null;
   readonly decision: Decision;
   readonly visitor: string | null;
-  /** The address of the origin that was asked last. */
+  /** The origin address that was asked last. */
   readonly origin: string | null;
-  /** From the first time the origin was asked until its answer began. */
+  /** From the first request to the origin until its answer began. */
   readonly originMs: number | null;
   readonly tookMs: number;
   readonly id: string | null;
@@ -196,12 +196,12 @@ function quoted(text: string | null, line: LineBuffer): void {
   line.text('"');
 }
 
-/** Nothing that comes over HTTP has a character beyond a byte. */
+/** HTTP delivers header characters as single bytes. */
 const inHex = (code: number) => (code > 0xff ? inUnicode(code) : `\\x${hex(code, 2)}`);
 const inUnicode = (code: number) => `\\u${hex(code, 4)}`;
 const hex = (code: number, digits: number) => code.toString(16).padStart(digits, "0").toUpperCase();
 
-/** Many lines are of one second, and writing an instant out costs as much as the rest of a line. */
+/** Many lines have the same second, and formatting an instant costs as much as the rest of a line. */
 function onceASecond(write: (at: number) => string): (at: number) => string {
   let second = Number.NaN;
   let text = "";

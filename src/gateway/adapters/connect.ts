@@ -1,7 +1,6 @@
 /**
- * The gateway as Express or Connect middleware: the site is whatever comes next. It sees the request as an origin
- * would: its path is the one that was routed, our cookies and anything forged are gone, and `Fairgate-*` headers say who
- * the visitor is.
+ * The gateway as Express or Connect middleware: the site is the next handler. It sees the request as an origin would: the path
+ * is the routed one, our cookies and forged headers are removed, and `Fairgate-*` headers describe the visitor.
  */
 import type http from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -49,7 +48,7 @@ interface Mounted extends IncomingMessage {
 
 const LEFT_MOUNT: Refusal = { status: 400, reason: "path that leads elsewhere" };
 
-/** What is left of the plain address below the mount point; null when it leads away from there. */
+/** The part of the plain address below the mount point; null when it leads outside. */
 function belowMount(sent: string, { whole, below }: { whole: string; below: string }): string | null {
   if (whole === below) return sent;
   // Express adds a slash where nothing is left.
@@ -63,7 +62,7 @@ function belowMount(sent: string, { whole, below }: { whole: string; below: stri
 
 type Heads = http.OutgoingHttpHeaders | readonly http.OutgoingHttpHeader[];
 
-/** Tells the watch how the site does, and its command to us. */
+/** Watches the site's answer: its timing for the room's load, and its command to the gateway. */
 function watch(response: ServerResponse, forward: Forward, watcher: Watch, clock: Clock): void {
   const startedAt = clock.now();
   watcher.asked();
@@ -73,17 +72,17 @@ function watch(response: ServerResponse, forward: Forward, watcher: Watch, clock
     const instead = command === undefined ? null : watcher.commanded(forward, String(command));
     return withoutCommand(response, instead ?? forward.responseHeaders);
   });
-  // A site in the same process answers whatever becomes of it; without an answer, it was the visitor who left.
+  // A site in the same process always answers; when there is no answer, the visitor left.
   response.on("close", () => watcher.done());
 }
 
-/** The site's word to us is not for visitors. */
+/** The site's command to the gateway is not for visitors. */
 function withoutCommand(response: ServerResponse, headers: readonly string[]): readonly string[] {
   response.removeHeader(COMMAND);
   return headers;
 }
 
-/** Adds ours when the site's own headers are complete, so that it cannot replace them, nor offer them to a cache. */
+/** Adds our headers once the site's own are complete, so that the site can neither replace them nor offer them to a cache. */
 function addAtHead(
   response: ServerResponse,
   { isPersonal }: Forward,
@@ -122,7 +121,7 @@ function setAll(response: ServerResponse, headers: Heads = {}): void {
   for (let i = 0; i < list.length; i += 2) response.appendHeader(list[i]!, list[i + 1]!);
 }
 
-/** Replaces the request's headers by what an origin would get. */
+/** Replaces the request's headers by those that an origin would get. */
 function cleanHeaders(request: IncomingMessage, ours: { added: readonly string[]; host: string }): void {
   const { headers } = request;
   const { kept, added } = headersForSite(request.rawHeaders, ours);

@@ -1,4 +1,4 @@
-/** Answers as the Fetch API has them: one that passes from the site to its visitor, and an event stream. */
+/** Answers for the Fetch API: the answer of the site on its way to the visitor, and an event stream. */
 
 import { responseHeaders } from "../headers.ts";
 import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
@@ -31,12 +31,12 @@ export class Passage implements OpenAnswer {
 
   whenOver(onOver: (isGivenUp: boolean) => void): void {
     this.#onOver = onOver;
-    // Not every server cancels a body that it has nobody to send to.
+    // Not every server cancels the body when its visitor has left.
     if (this.signal.aborted) this.over(true);
     else this.signal.addEventListener("abort", () => this.over(true), { once: true });
   }
 
-  /** It is over: the first call counts. */
+  /** The exchange is over; only the first call counts. */
   over(isGivenUp: boolean): void {
     this.#onOver?.(isGivenUp);
     this.#onOver = null;
@@ -64,7 +64,7 @@ export class Passage implements OpenAnswer {
     context: { added: readonly string[]; isPersonal: boolean },
   ): Response {
     const { status, statusText, body } = answer;
-    // An upgrade that the site made with means of its runtime.
+    // An upgrade that the site made by means of its runtime.
     if (status < 200) {
       this.over(false);
       return answer;
@@ -83,7 +83,7 @@ export class Passage implements OpenAnswer {
     return new Response(passed, { status, statusText, headers });
   }
 
-  /** A body of a request whose bytes count. */
+  /** A request body whose bytes are counted. */
   counted(body: Body): Body {
     return this.#watched(body, (bytes) => (this.#received += bytes));
   }
@@ -92,7 +92,7 @@ export class Passage implements OpenAnswer {
     const { signal } = this;
     const reader = body.getReader();
     const breakOff = (controller: ReadableStreamDefaultController) => {
-      // A moment later: a server that cancels the body of a visitor who left need not hear of an error.
+      // A moment later, so that a server that cancels the body because the visitor left does not get an error.
       queueMicrotask(() => controller.error(signal.reason));
       void reader.cancel(signal.reason).catch(() => {});
     };
@@ -158,7 +158,7 @@ export class FetchSink implements StreamSink {
     else visitor.addEventListener("abort", leave, { once: true });
   }
 
-  /** What is in the queue is what its reader has yet to take. */
+  /** The queue holds what its reader has not taken yet. */
   backlog(): number {
     return -(this.#controller.desiredSize ?? 0);
   }

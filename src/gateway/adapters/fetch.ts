@@ -1,12 +1,12 @@
 /**
- * The gateway for servers that speak the Fetch API (Hono, Next.js, Bun, Deno): a web `Request` becomes facts, and the
- * verdict a `Response`. The site is a function of the program's. It sees the request as an origin would: its path is the one
- * that was routed, our cookies and anything forged are gone, and `Fairgate-*` headers say who the visitor is.
+ * The gateway for servers that speak the Fetch API (Hono, Next.js, Bun, Deno): makes facts of a web `Request`, and a `Response`
+ * of the verdict. The site is a function of the program. It sees the request as an origin would: the path is the routed one, our
+ * cookies and forged headers are removed, and `Fairgate-*` headers describe the visitor.
  *
- * A request counts as under way until the body of its answer has been read, fails, or is given up. When its visit ends
- * before, the body fails, and so does the signal of the request that the site got.
+ * A request counts as under way until the body of its answer has been read, fails, or is given up. When its visit ends earlier,
+ * the body fails, and the signal of the request that the site got is aborted.
  *
- * An upgrade (WebSocket) is not seen as one here: what becomes of a connection that the site upgrades is the site's matter.
+ * Upgrades (WebSocket) are not seen here: connections that the site upgrades are up to the site.
  */
 import { isIP } from "node:net";
 import type { World } from "../../core/world.ts";
@@ -23,7 +23,7 @@ import type { OpenStream, PassOn, Shown, Verdict } from "../verdict.ts";
 import { FetchSink, headersOf, Passage } from "./fetch-answers.ts";
 import { headersForSite } from "./in-process-site.ts";
 
-/** The site: what comes next. */
+/** The site: the next handler. */
 export type Site = (request: Request) => Response | Promise<Response>;
 
 export interface FetchAdapterParts<Context> {
@@ -57,7 +57,7 @@ export class FetchAdapter<Context> {
     const remoteAddress = plainAddress(given ?? "");
     if (isIP(remoteAddress) === 0) {
       if (request.signal.aborted) return new Response(null, { status: LEFT });
-      // Counted as one, all visitors would soon have used up what a single address may have.
+      // Without addresses all visitors would count as one, and soon reach the limits of a single address.
       throw new TypeError(
         `\`address\` gave ${JSON.stringify(given)}, and should give the visitor's IP address`,
       );

@@ -1,14 +1,14 @@
 /**
- * Forward authentication: another proxy serves the site, and asks here about each request, at `/.fairgate/auth/<dialect>`.
- * Its question becomes the facts of the request it asks about; the verdict on those becomes an answer in the form that this
- * proxy can act on. What each of them sends, and makes of an answer, is in `DIALECTS`; docs/forward-auth.md has the rest.
+ * Forward authentication: another proxy serves the site, and asks here about each request, at `/.fairgate/auth/<dialect>`. Facts
+ * are made from its question, and the verdict on them is answered in a form that this proxy can act on. `DIALECTS` has what each
+ * proxy sends and how it reads an answer; docs/forward-auth.md describes the rest.
  *
  *   passed  a status that passes, `Fairgate-Auth: pass`, what the site is to be told (every name each time, so that a
  *           visitor's own header is always replaced), and the visitor's cookie
  *   not     `Fairgate-Auth: stop`, and the very answer for the visitor
  *
- * Only `trustedProxies` may ask, and only while `forwardAuth` is on: for everybody else there is no such address. A request
- * that has passed is not seen to its end, so what counts requests under way does not apply to it.
+ * Only `trustedProxies` may ask, and only while `forwardAuth` is on; for everybody else the address does not exist. The end of a
+ * request that passed is not seen here, so limits of requests under way do not apply to it.
  */
 import type { Eventually } from "../../core/engine.ts";
 import type { World } from "../../core/world.ts";
@@ -28,33 +28,36 @@ const AUTH_PREFIX = "/.fairgate/auth/";
 const NGINX_PASSED = "@passed";
 const ASKED = /^\/\.fairgate\/auth\/([a-z]+)([/?].*)?$/;
 const METHOD = /^[A-Z][A-Z-]{0,31}$/;
-/** As the parser of a request line takes it. */
+/** As a parser of request lines accepts it. */
 const TARGET = /^\/[\x21-\x7e\x80-\xff]*$/;
 const NO_STORE: readonly string[] = ["Cache-Control", "no-store"];
 const PASS: readonly string[] = ["Fairgate-Auth", "pass"];
 const COME_BACK: readonly string[] = ["Retry-After", "1", "Fairgate-Status", "comeBack"];
 const STOP: readonly string[] = ["Fairgate-Auth", "stop"];
-/** About the question, or claims of the visitor that the proxy has handed on: not the visitor's own words. */
+/** Headers about the question itself, or claims of the visitor that the proxy forwards: not part of the visitor's request. */
 const NOT_THEIRS = [
   ...["x-original-method", "x-original-uri", "x-forwarded-method", "x-forwarded-uri", "x-forwarded-host"],
   ...["forwarded", "content-length", "transfer-encoding", "host"],
 ];
 
 interface Dialect {
-  /** The headers that name what is asked about. Null: the question itself has it, the target behind the dialect's name. */
+  /**
+   * The headers that name the request asked about. Null: the question itself has its method and target, after the name of the
+   * dialect.
+   */
   readonly method: string | null;
   readonly target: string | null;
   readonly host: string;
   readonly passStatus: number;
   /** Sent with a pass. */
   readonly passHeaders: (verdict: PassOn) => readonly string[];
-  /** The status of an answer that is not a pass, where this proxy takes some for something else. */
+  /** The status of an answer that is not a pass, where this proxy gives some statuses another meaning. */
   readonly stopStatus: (status: number) => number;
-  /** It hands on cookies alone, and takes a relative Location for one of ours. */
+  /** The proxy forwards only cookies, and resolves a relative Location against our address. */
   readonly isCookiesOnly?: boolean;
 }
 
-/** Any 2xx passes there, so nothing else may have one. */
+/** Any 2xx passes there, so no other answer may have one. */
 const notGood = (status: number) => (status < 300 ? 429 : status);
 const asIs = (status: number) => status;
 const noStore = () => NO_STORE;
@@ -62,7 +65,7 @@ const FORWARDED = { method: "x-forwarded-method", target: "x-forwarded-uri", hos
 const ORIGINAL = { method: "x-original-method", target: "x-original-uri", host: "host" };
 
 const DIALECTS: Readonly<Record<string, Dialect>> = {
-  /** It asks with the whole request, and serves that anew where `X-Accel-Redirect` says; our headers for caches stay. */
+  /** Forwards the whole request, and serves it again where `X-Accel-Redirect` says; our headers for caches stay. */
   nginx: {
     ...ORIGINAL,
     passStatus: 200,
@@ -72,7 +75,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     ],
     stopStatus: asIs,
   },
-  /** Our Lua action goes by `Fairgate-Auth` alone. */
+  /** Our Lua action reads `Fairgate-Auth` alone. */
   haproxy: { ...ORIGINAL, passStatus: 204, passHeaders: noStore, stopStatus: asIs },
   caddy: { ...FORWARDED, passStatus: 204, passHeaders: noStore, stopStatus: notGood },
   traefik: {
@@ -82,7 +85,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     stopStatus: notGood,
     isCookiesOnly: true,
   },
-  /** It passes with 200 alone, and takes 5xx for a gate that is away. */
+  /** Only 200 passes, and 5xx means that the gateway is away. */
   envoy: {
     ...{ method: null, target: null, host: "host" },
     passStatus: 200,
@@ -91,7 +94,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   },
 };
 
-/** What is answered to a question, and for the access log what was asked about and decided. */
+/** The answer to a proxy's question and, for the access log, the request asked about and the decision. */
 export interface CheckedRequest {
   readonly kind: "checked";
   readonly facts: Facts;
@@ -99,7 +102,7 @@ export interface CheckedRequest {
   readonly answer: Rendered;
 }
 
-/** The answer to a proxy's question; null for a request that is none, or comes from someone who may not ask. */
+/** The answer to a proxy's question; null when this is no such question, or comes from a sender who may not ask. */
 export function checkFor(asked: Facts, gateway: Gateway, world: World): Eventually<CheckedRequest> | null {
   if (!asked.url.startsWith(AUTH_PREFIX) || !mayAsk(asked, gateway)) return null;
   const [, name = "", rest = ""] = ASKED.exec(asked.url) ?? [];
@@ -121,7 +124,7 @@ function mayAsk({ socket }: Facts, { settings, trust }: Gateway): boolean {
   return settings.forwardAuth && trust.isTrusted(plainAddress(socket.remoteAddress ?? ""));
 }
 
-/** The request that is asked about; or why it cannot be one. */
+/** The request asked about, or why it cannot be read. */
 function originalOf(asked: Facts, dialect: Dialect, rest: string): Facts | Refusal {
   const method = dialect.method === null ? asked.method : headerOf(asked, dialect.method);
   const url = dialect.target === null ? rest : headerOf(asked, dialect.target);
@@ -138,7 +141,7 @@ function originalOf(asked: Facts, dialect: Dialect, rest: string): Facts | Refus
   return {
     ...{ method: method!, url: url!, headers, rawHeaders: asked.rawHeaders },
     ...{ socket: asked.socket, now: asked.now },
-    // Most proxies take the offer to upgrade out of what they ask, and none the key that comes with it (RFC 6455, 4.1).
+    // Most proxies remove the Upgrade header from their question, but not the key that comes with it (RFC 6455, 4.1).
     isUpgrade: asked.isUpgrade || headers["sec-websocket-key"] !== undefined,
     isGone: () => asked.isGone(),
   };
@@ -146,12 +149,13 @@ function originalOf(asked: Facts, dialect: Dialect, rest: string): Facts | Refus
 
 function passed(facts: Facts, verdict: PassOn, dialect: Dialect): Rendered {
   const { target, responseHeaders, requestHeaders } = verdict;
-  // The proxy sends on what it was sent. Where something else was routed, the visitor is to ask for that.
+  // The proxy forwards the request as it got it. Where another path was routed, the visitor is redirected there.
   if (target !== facts.url) {
     const headers = [...NO_STORE, ...STOP, "Location", linkWithoutCode(target), ...responseHeaders];
     return { status: 308, headers: withWholeLocation(headers, facts, dialect), body: "" };
   }
-  // A program's new token would be lost, and with it the visit. So it gets that first, and comes back with it.
+  // A program's new token would be lost here, and with it the visit. So the program gets the token first, and comes back with
+  // it.
   if (dialect.isCookiesOnly && responseHeaders.includes("Fairgate-Token"))
     return { status: 429, headers: [...NO_STORE, ...STOP, ...COME_BACK, ...responseHeaders], body: "" };
   const told = ORIGIN_HEADERS.flatMap((name) => [name, valueIn(requestHeaders, name)]);
@@ -183,7 +187,7 @@ function withWholeLocation(headers: readonly string[], facts: Facts, dialect: Di
   return headers.with(index, `${protocol}://${headerOf(facts, "host")}${headers[index]}`);
 }
 
-/** In a flat list that has the name once, if at all; otherwise empty. */
+/** The value of a name in a flat list, or empty. */
 function valueIn(list: readonly string[], name: string): string {
   const index = list.indexOf(name);
   return index < 0 ? "" : list[index + 1]!;

@@ -1,13 +1,13 @@
 /**
- * What a site in the gateway's own process sees of a request: nothing of ours and nothing forged. The path is the one that
- * was routed, and the host the one by which the room was found.
+ * What a site in the gateway's own process sees of a request: none of our cookies and nothing forged. The path is the routed
+ * one, and the host is the one by which the room was found.
  */
 import { isNeverSent, stripCookies } from "../headers.ts";
 
-/** In lower case, in any spelling that an app could take for it. */
+/** Lower-case names, in every spelling that an app might treat as the same. */
 const FORWARDED_HOST = /^x[^a-z0-9]forwarded[^a-z0-9]host$/;
 
-/** What goes on of a request's headers, as flat lists. */
+/** The request's headers that the site gets, as flat lists. */
 export interface SiteHeaders {
   readonly kept: readonly string[];
   readonly added: readonly string[];
@@ -31,7 +31,7 @@ export function headersForSite(
   return { kept, added: isHostForwarded ? ["X-Forwarded-Host", host, ...added] : added };
 }
 
-/** True for a header, its name in lower case, that the site must not see: a forged one, or one that names another host. */
+/** True for a header (name in lower case) that the site must not see: a forged one, or one that names another host. */
 export function isHidden(name: string, value: unknown): boolean {
   return (
     isNeverSent(name) || FORWARDED_HOST.test(name) || (name === "forwarded" && /host/i.test(String(value)))

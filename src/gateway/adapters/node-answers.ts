@@ -1,5 +1,5 @@
 /**
- * Answers over Node's HTTP/1.1 and HTTP/2: how a rendered verdict goes out, and the way to the reader of an event stream.
+ * Answers over Node's HTTP/1.1 and HTTP/2: sends a rendered verdict, and opens the way to the reader of an event stream.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -15,7 +15,7 @@ import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
-/** Sends an answer at an address of the site, whatever of the request is still unread. */
+/** Sends an answer from an address of the site, even if the request was not read to its end. */
 export function sendRendered(
   request: AnyRequest,
   response: AnyResponse,

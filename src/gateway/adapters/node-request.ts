@@ -1,6 +1,6 @@
 /**
- * One request of Node's HTTP/1.1 or HTTP/2 server: as facts, and as what carries its answer. Its headers become an object
- * only when somebody asks for more than a few.
+ * One request of Node's HTTP/1.1 or HTTP/2 server, as facts, and with what carries its answer. Headers become an object only
+ * when more than a few are read.
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -25,9 +25,9 @@ export class NodeRequest implements Facts, OpenAnswer {
   readonly isUpgrade: boolean;
   /** Set when the adapter takes it up. */
   now = 0;
-  /** Its sender waits for "100 Continue" before they send the body. */
+  /** The client waits for "100 Continue" before it sends the body. */
   isContinueExpected = false;
-  /** Takes what is thrown before anything was answered or waited for. Null: it is answered with 500. */
+  /** Gets errors thrown before anything was answered or awaited. Null: they are answered with 500. */
   onFailure: ((cause: unknown) => void) | null = null;
 
   constructor(request: AnyRequest, answer: AnyResponse | Duplex, onward: Onward, isUpgrade = false) {
@@ -73,11 +73,11 @@ export function isGone(answer: AnyResponse | Duplex): boolean {
   return "statusCode" in answer && isHttp2(answer) ? answer.stream.destroyed : (answer as Duplex).destroyed;
 }
 
-/** True for what was closed before its answer had been sent whole, and for every upgraded connection that is closed. */
+/** True when it was closed before its whole answer was sent, and for every upgraded connection that is closed. */
 export function isGivenUp(closed: AnyResponse | Duplex): boolean {
   if (!("statusCode" in closed)) return true;
   if (!isHttp2(closed)) return !closed.writableFinished;
-  // A sender may say that nothing is wrong (NO_ERROR) as they reset their request.
+  // A client may reset a request with NO_ERROR.
   const { rstCode, aborted } = closed.stream;
   return rstCode !== 0 || aborted;
 }

@@ -1,6 +1,6 @@
 /**
- * The gateway on Node's HTTP servers: a request or an upgrade becomes facts, and the verdict is acted on. How a request reaches
- * the site is handed in with it: over the proxy, or to the next middleware.
+ * The gateway on Node's HTTP servers: makes facts of a request or an upgrade, and acts on the verdict. The way to the site is
+ * handed in: over the proxy, or to the next middleware.
  */
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -37,7 +37,7 @@ export class NodeAdapter {
     this.#bugs = new PacedLog(world);
   }
 
-  /** Serves one request or upgrade. Never throws: one request's bug must not end everyone's line. */
+  /** Serves one request or upgrade. Never throws: a bug in one request must not end the process. */
   serve(call: NodeRequest): void {
     try {
       this.#begin(call);
@@ -78,7 +78,7 @@ export class NodeAdapter {
     else if (verdict.kind === "answer") {
       // Node's two response classes type a flat list differently; both take one.
       const response = answer as ServerResponse;
-      // Nothing there takes a body; one that comes is cut off.
+      // No handler takes a body here; one that is sent is cut off.
       if (hasBody(request)) discardRest(request, response, timers);
       entryOf(response)?.sent(verdict.body.length);
       response.writeHead(verdict.status, verdict.headers as string[]);
@@ -93,7 +93,7 @@ export class NodeAdapter {
     const entry = entryOf(answer);
     if (entry) entry.passOn(verdict, over);
     else (answer as Duplex).on("close", () => over(isGivenUp(answer)));
-    // What was routed is what is sent.
+    // The path that was routed is the path that is sent.
     request.url = verdict.target;
     call.onward(call, verdict);
   }
@@ -106,7 +106,7 @@ export class NodeAdapter {
     else response.on("close", () => streams.closed(opened));
   }
 
-  /** Another proxy asked about a request of its own, which is what the access log notes. */
+  /** Another proxy's question: the access log records the request it asked about. */
   #answerCheck({ request, answer: to, isUpgrade }: NodeRequest, checked: CheckedRequest): void {
     const { facts, verdict, answer } = checked;
     if (verdict.kind === "passOn") this.#gateway.traffic.requests.proxied++;
@@ -115,7 +115,7 @@ export class NodeAdapter {
     else sendRendered(request, to as AnyResponse, answer, this.#world.timers);
   }
 
-  /** A bug of ours, which is answered if that can still be done. Someone who knows how to cause it may do so again and again. */
+  /** A bug of ours; answered if that is still possible. A client that can cause it may do so again and again. */
   #fail({ request, answer, isUpgrade }: NodeRequest, cause: unknown): void {
     const fields = { err: cause, url: withoutCode(request.url ?? "") };
     const message = isUpgrade ? "an upgrade failed" : "a request failed";

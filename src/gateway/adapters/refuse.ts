@@ -1,4 +1,4 @@
-/** Says no to a request that is not acted on: one line of plain text, and a line in the log at debug. */
+/** Refuses a request that is not acted on: one line of plain text, and a line in the log at debug. */
 import type { Duplex } from "node:stream";
 import type { World } from "../../core/world.ts";
 import { entryOf } from "../access-log/entry.ts";
@@ -8,7 +8,7 @@ import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import type { Refusal } from "../proxy/framing.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 
-/** Answers a request with why it is refused. `isLast`: nothing more is read from its connection. */
+/** Answers a request with the reason. `isLast`: nothing more is read from its connection. */
 export function refuse(
   request: AnyRequest,
   response: AnyResponse,

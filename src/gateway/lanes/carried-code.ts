@@ -1,10 +1,9 @@
 /**
- * Where a visitor carries a code: in the query (`?fairgate_code=…`) of a link they were sent, or in the
- * `Fairgate-Code` header of a program. It is for us alone: the header is dropped with everything else called
- * `Fairgate-*`, and `withoutCode` takes it out of the address before the origin or a log sees that.
+ * Where a visitor carries a code: in the query (`?fairgate_code=…`) of a link that they were sent, or in the `Fairgate-Code`
+ * header of a program. Only the gateway may see it: the header is removed with all other `Fairgate-*` headers, and `withoutCode`
+ * removes it from the address before the origin or a log gets that.
  *
- * A name with escapes in it (`fairgate%5Fcode`) is the same name to most origins, so it is the same name
- * here.
+ * A name with escapes in it (`fairgate%5Fcode`) is the same name to most origins, so it is here too.
  */
 export const CODE_PARAMETER = "fairgate_code";
 /** In lower case. */
@@ -33,15 +32,14 @@ export function withoutCode(url: string): string {
 }
 
 /**
- * The same for a visitor to go to: a redirect or a link on a page. A path that begins with two slashes names
- * another host there, and browsers take a backslash for a slash and pass over blanks, so whatever it begins
- * with becomes one slash.
+ * The same, as an address to send a visitor to: a redirect, or a link on a page. Leading slashes, backslashes and blanks become
+ * one slash: two slashes would name another host, and browsers read backslashes as slashes and skip blanks.
  */
 export function linkWithoutCode(url: string): string {
   return withoutCode(url).replace(/^[/\\\x00-\x20]*/, "/");
 }
 
-/** What is between the first question mark and the fragment, which only addresses in other headers have. */
+/** The part between the first question mark and the fragment. Only addresses in other headers have a fragment. */
 function queryOf(url: string): string | null {
   const hash = url.indexOf("#");
   const end = hash < 0 ? url.length : hash;
@@ -49,7 +47,7 @@ function queryOf(url: string): string | null {
   return start < 0 || start > end ? null : url.slice(start + 1, end);
 }
 
-/** False for nearly every query there is, without taking it apart. */
+/** A quick test that is false for nearly every query. */
 function mayHoldCode(query: string): boolean {
   return query.includes(CODE_PARAMETER) || query.includes("%");
 }

@@ -1,15 +1,13 @@
 /**
- * A code that gets its bearer into a lane: bytes and their HMAC-SHA-256, in base64url, 48 characters that fit
- * a link.
+ * A code that admits its bearer to a lane: bytes and their HMAC-SHA-256 in base64url, 48 characters that fit into a link.
  *
  *   version 1 · kind 1 · lane 2 · runs out 4 (seconds since 1970) · id 8 · MAC 20
  *
- * The key is derived from the secret for one room, so a code is good in that room only and has no need to
- * name it. 20 bytes of MAC are what keeps anyone from guessing a code; 36 bytes in all leave no spare bits in
- * base64url, so a code has one spelling. A `once` code is good for one place: the engine remembers its id
- * until it runs out.
+ * The key is derived from the secret for one room, so a code is good in that room only and need not name it. A MAC of 20 bytes
+ * keeps codes from being guessed; 36 bytes in all leave no spare bits in base64url, so a code has one spelling. A `once` code is
+ * good for one place: the engine remembers its id until it expires.
  *
- * Reading never throws: what is not right has a reason.
+ * Reading never throws: an invalid code gives a reason.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Keyring } from "../tokens/keyring.ts";
@@ -25,11 +23,11 @@ const MAC_BYTES = 20;
 const CODE_BYTES = MAC_AT + MAC_BYTES;
 const SECONDS_MAX = 0xffff_ffff;
 export const CODE_CHARACTERS = (CODE_BYTES * 4) / 3;
-/** Bytes of an id, for the caller who makes a random one. */
+/** Length of an id in bytes, for the caller who makes a random one. */
 export const CODE_ID_BYTES = ID_BYTES;
 
 export interface LaneCode {
-  /** `many`: as many places as people bring it. `once`: one. */
+  /** `many`: good for any number of places. `once`: for one. */
   readonly kind: (typeof KINDS)[number];
   readonly lane: number;
   /** 8 bytes in hexadecimal. */
@@ -38,7 +36,7 @@ export interface LaneCode {
   readonly expiresAt: number;
 }
 
-/** `forged` is also a code of another room, or made with a secret that is no longer known. */
+/** `forged`: also a code of another room, or made with a secret that is no longer known. */
 export type CodeRefusal = "malformed" | "forged" | "expired";
 
 export type CodeReading =
@@ -48,7 +46,7 @@ export type CodeReading =
 /** One room's keys: the first one signs, all of them verify. */
 export type CodeKeys = readonly [Buffer, ...Buffer[]];
 
-/** The keys of a room's codes, so that a change of the secret leaves codes good as it does tickets. */
+/** The keys of a room's codes. Codes stay good when the secret changes, as tickets do. */
 export function codeKeys(
   room: string,
   secrets: { readonly secret: string; readonly previousSecrets: readonly string[] },
@@ -58,7 +56,7 @@ export function codeKeys(
   return [derive(secrets.secret), ...secrets.previousSecrets.map(derive)];
 }
 
-/** The code as text. Its end is rounded up to a whole second, and is at the latest in 2106. */
+/** The code as text. Its expiry is rounded up to a whole second, and is in 2106 at the latest. */
 export function writeCode(code: LaneCode, keys: CodeKeys): string {
   const bytes = Buffer.alloc(CODE_BYTES);
   bytes[0] = VERSION;
@@ -70,13 +68,13 @@ export function writeCode(code: LaneCode, keys: CodeKeys): string {
   return bytes.toString("base64url");
 }
 
-/** Reads a code that was brought to the room these keys are for. */
+/** Reads a code shown to the room that these keys belong to. */
 export function readCode(text: string, { keys, now }: { keys: CodeKeys; now: number }): CodeReading {
   if (text.length !== CODE_CHARACTERS) return refused("malformed");
   const bytes = Buffer.from(text, "base64url");
   const kind = KINDS[(bytes[1] ?? 0) - 1];
   if (bytes.length !== CODE_BYTES || bytes[0] !== VERSION || kind === undefined) return refused("malformed");
-  // Node also reads the other base64 alphabet, and passes over what is in neither.
+  // Node also decodes the other base64 alphabet, and skips characters that are in neither.
   if (bytes.toString("base64url") !== text) return refused("malformed");
   const mac = bytes.subarray(MAC_AT);
   if (!keys.some((key) => timingSafeEqual(macOf(bytes, key), mac))) return refused("forged");

@@ -1,14 +1,12 @@
 /**
- * Whether a JWT that the site issued makes its bearer a member of a lane: its signature, its time, its issuer,
- * its audience, and one claim.
+ * Checks whether a JWT issued by the site makes its bearer a member of a lane: signature, time, issuer, audience, and one claim.
  *
- * Which algorithms count follows from the key alone, never from the token (RFC 8725, section 3.1): HS256 for
- * a secret, those of its own kind for a public key. A token must say when it runs out, or someone who once copied
- * it would be a member for ever.
+ * The key alone decides which algorithms are accepted, never the token (RFC 8725, section 3.1): HS256 for a secret, those of its
+ * own kind for a public key. A token must have an expiry: a copied one would otherwise be good for ever.
  *
- * Checking a signature takes a moment, so what came out of it is remembered under the token's hash: the next
- * request with the same token is answered at once. It is forgotten after some minutes, so that a key that is
- * taken out of a key set stops counting.
+ * Checking a signature takes a moment, so the result is cached under the hash of the token, and the next request with the same
+ * token is answered at once. The cache entry expires after some minutes, so that a key that is removed from a key set stops
+ * counting.
  */
 import { createPublicKey, hash } from "node:crypto";
 import {
@@ -25,16 +23,16 @@ import type { Eventually } from "../../core/engine.ts";
 import { type KeySets, KeysAway } from "./key-sets.ts";
 import { Remembered } from "./remembered.ts";
 
-/** The longest token that is looked at. */
+/** Longer tokens are refused. */
 export const JWT_CHARACTERS_MAX = 8_192;
-/** How far two clocks may be apart. */
+/** The tolerated difference between two clocks. */
 export const CLOCK_TOLERANCE_SECONDS = 10;
 export const GOOD_REMEMBERED_MS = 5 * 60_000;
 export const REFUSED_REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
-/** Tokens being checked at the same time; more would take longer than anyone should wait for an answer. */
+/** The most tokens checked at the same time; more would take too long. */
 export const UNDER_WAY_MAX = 2_000;
-/** What a JWT looks like; other tokens in the same place are none of our business. */
+/** The form of a JWT; other kinds of tokens are ignored. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**
@@ -56,14 +54,14 @@ export type JwtRefusal =
   | "busy";
 
 export type JwtVerdict =
-  /** `value` is what the claim is, or the one of its entries that counts. */
+  /** `value`: the claim, or the entry of it that matched. */
   | { readonly kind: "member"; readonly value: string }
-  /** A good token of somebody who does not belong here. */
+  /** A valid token of a visitor who does not belong to the lane. */
   | { readonly kind: "stranger" }
   | { readonly kind: "refused"; readonly reason: JwtRefusal };
 
 export interface JwtCheck {
-  /** Null for what is no JWT. Never fails. */
+  /** Null for a text that is no JWT. Never fails. */
   check(token: string, now: number): Eventually<JwtVerdict> | null;
 }
 
@@ -73,7 +71,7 @@ interface Key {
 }
 
 const STRANGER: JwtVerdict = { kind: "stranger" };
-/** These may change from one moment to the next, so they are worked out each time. */
+/** These may change at any moment, so they are evaluated each time. */
 const PASSING: ReadonlySet<JwtRefusal> = new Set([
   "notYetValid",
   "unknownKey",
@@ -82,7 +80,7 @@ const PASSING: ReadonlySet<JwtRefusal> = new Set([
   "busy",
 ]);
 
-/** The check that a lane's settings ask for. `secret` is what `secretVariable` or `secretFile` led to. */
+/** The check for a lane's settings. `secret`: the value of `secretVariable` or `secretFile`. */
 export function createJwtCheck(
   jwt: LaneJwt,
   parts: { secret: string | null; keySets: Pick<KeySets, "at"> },
@@ -153,7 +151,7 @@ function keyOf(
   return { find, algorithms: ["HS256"] };
 }
 
-/** What a good token says. Where it names no key and several could be meant, each is tried. */
+/** Verifies a token. When it names no key and several could be meant, each is tried. */
 async function claimsOf(
   token: string,
   find: JWTVerifyGetKey,
@@ -174,7 +172,7 @@ async function claimsOf(
   }
 }
 
-/** The claim by this very name, or else the one that a path of names with dots between them leads to. */
+/** The claim with exactly this name, or else the one at this path of names separated by dots. */
 function claimAt(claims: JWTPayload, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let found: unknown = claims;

@@ -1,12 +1,11 @@
 /**
- * Key sets that live at an address (JWKS): fetched, kept, and fetched again when they are old or when a token
- * names a key that is not among them.
+ * Key sets at an address (JWKS): fetched, cached, and fetched again when they are old or a token names an unknown key.
  *
  *   fresh (10 min) ──▶ used, while it is fetched anew (1 h) ──▶ nobody is believed until it is fetched
  *
- * The address is asked at most every few seconds however many visitors come: once at a time, not soon after a
- * failure, and not soon after a success because of keys nobody knows, which anyone can name. While there are
- * no keys, one line a minute says so.
+ * However many visitors come, the address is requested at most every few seconds: one request at a time, not soon after a
+ * failure, and not soon after a success because of unknown keys, which anyone can name. While there are no keys, one line a
+ * minute is logged.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from "jose";
 import { request } from "undici";
@@ -16,23 +15,23 @@ import type { World } from "../../core/world.ts";
 export const KEYS_FRESH_MS = 10 * 60_000;
 export const KEYS_USED_MAX_MS = 60 * 60_000;
 export const FETCH_TIMEOUT_MS = 5_000;
-/** The longest that anyone waits for a fetch; it goes on without them. */
+/** The longest that a visitor waits for a fetch; the fetch itself goes on. */
 export const VISITOR_PATIENCE_MS = 1_000;
 /** From a failed fetch to the next one. */
 export const RETRY_MS = 10_000;
 /** From a fetch to the next one because of an unknown key. */
 export const UNKNOWN_KEY_RETRY_MS = 30_000;
 export const COMPLAINT_PERIOD_MS = 60_000;
-/** Addresses remembered; there are as many as settings have named since the start. */
+/** The most addresses remembered: all that settings have named since the start. */
 const ADDRESSES_MAX = 1_000;
 
-/** There are no keys to check by. */
+/** There are no keys to verify with. */
 export class KeysAway extends Error {}
 
 /** Gets a document, or fails. */
 export type Fetch = (url: string, signal: AbortSignal) => Promise<string>;
 
-/** One for the whole gateway, so that new settings keep the keys that are there. */
+/** One for the whole gateway, so that keys survive a change of settings. */
 export class KeySets {
   readonly #world: World;
   readonly #fetch: Fetch;
@@ -43,7 +42,7 @@ export class KeySets {
     this.#fetch = fetch;
   }
 
-  /** The keys at an address, which is asked at once. Without any, finding one fails with `KeysAway`. */
+  /** The keys at an address, which is requested at once. While there are none, looking one up fails with `KeysAway`. */
   at(url: string): JWTVerifyGetKey {
     let keys = this.#known.get(url);
     if (keys === undefined) {
@@ -82,7 +81,7 @@ class RemoteKeys {
     }
   };
 
-  /** The keys to go by; those of a moment ago are good enough while new ones are fetched. */
+  /** The present keys; slightly old ones are used while new ones are fetched. */
   async #current(): Promise<LocalJWKSet> {
     const age = this.#world.clock.now() - this.#fetchedAt;
     if (this.#keys !== null && age < KEYS_USED_MAX_MS) {
@@ -95,13 +94,13 @@ class RemoteKeys {
     return this.#keys;
   }
 
-  /** True when there are other keys than these now. */
+  /** True when the keys differ from these. */
   async #isRenewed(before: LocalJWKSet): Promise<boolean> {
     if (this.#world.clock.now() - this.#fetchedAt >= UNKNOWN_KEY_RETRY_MS) await this.#refreshSoon();
     return this.#keys !== before;
   }
 
-  /** Fetches, and waits for that as long as a visitor can be made to wait. */
+  /** Fetches, and waits for it as long as a visitor can be made to wait. */
   async #refreshSoon(): Promise<void> {
     let stop = () => {};
     const enough = new Promise<void>((resolve) => {
@@ -111,7 +110,7 @@ class RemoteKeys {
     stop();
   }
 
-  /** Fetches, unless that was tried in vain a moment ago. Never fails. */
+  /** Fetches, unless a fetch failed a moment ago. Never fails. */
   async #refresh(): Promise<void> {
     if (this.#underWay === null && this.#world.clock.now() - this.#failedAt < RETRY_MS) {
       this.#complain("it could not be fetched a moment ago");
@@ -160,13 +159,13 @@ class RemoteKeys {
   }
 }
 
-/** The address without its query, which may hold somebody's key. */
+/** The address without its query, which may contain a secret. */
 function shown(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }
 
-/** A document over http, as long as a key set may be. Where it says to look elsewhere is not gone to. */
+/** Fetches a document over http, up to the size limit of a key set. Redirects are not followed. */
 async function fetchDocument(url: string, signal: AbortSignal): Promise<string> {
   const headers = { accept: "application/jwk-set+json, application/json", "user-agent": "fairgate" };
   const { statusCode, body } = await request(url, { signal, headers, reset: true });

@@ -1,13 +1,12 @@
 /**
- * Which lane a newcomer belongs in. Lanes are asked in their order, foremost first, and the first that takes
- * the visitor wins; who is in none is in everybody's.
+ * Decides which lane a newcomer belongs to. Lanes are tried in their order, foremost first, and the first match wins. Visitors
+ * without a match are in the default lane.
  *
- * A lane takes a visitor by address, by a header that a trusted proxy set, by a JWT or by a code, and they
- * are asked in that order, so that a code for one place is not used up by somebody who would have been let
- * into the lane anyway.
+ * A lane takes a visitor by address, by a header that a trusted proxy set, by a JWT or by a code, tried in this order, so that a
+ * code for one place is not used up by a visitor who belongs to the lane anyway.
  *
- * Whatever is wrong with what a visitor brought has a name and keeps nobody out: they are then in everybody's
- * lane. Answers are there at once, but for a JWT that was not seen lately.
+ * Invalid codes and JWTs are reported by name and exclude nobody: such visitors are in the default lane. Answers are
+ * synchronous, except for a JWT that was not checked lately.
  */
 import { type LaneSecrets, laneKey } from "../../config/lane-members.ts";
 import type { LaneMembers } from "../../config/lane-schema.ts";
@@ -29,7 +28,7 @@ import {
 import { createJwtCheck, type JwtCheck, type JwtRefusal, type JwtVerdict } from "./jwt-check.ts";
 import type { KeySets } from "./key-sets.ts";
 
-/** What is known of a newcomer. Each is looked at only when a lane asks, and may be worked out then. */
+/** What lanes may ask about a newcomer. Each is read only when a lane asks for it. */
 export interface LaneFacts {
   readonly url: string;
   readonly cookie: string | undefined;
@@ -45,16 +44,16 @@ export type LaneRefusal =
 
 /** A newcomer's lane, as the engine takes it. */
 export interface Belonging extends Pick<Newcomer, "lane" | "invite"> {
-  /** What was wrong with what they brought. Null: nothing. */
+  /** What was wrong with the code or JWT. Null: nothing. */
   readonly refusal: LaneRefusal | null;
   /** In words, for the operator. */
   readonly why: string;
 }
 
 export interface LaneMembership {
-  /** False where there is only everybody's lane; then there is nothing to ask. */
+  /** False when there is only the default lane. */
   readonly hasLanes: boolean;
-  /** True when an address may hold a code, which nobody but us should see: see `withoutCode`. */
+  /** True when an address may contain a code, which only the gateway may see: see `withoutCode`. */
   readonly takesCodes: boolean;
   /** Never fails. */
   laneOf(facts: LaneFacts): Eventually<Belonging>;
@@ -64,9 +63,9 @@ export interface MembershipParts {
   readonly room: string;
   /** The room's lanes, foremost first. */
   readonly lanes: Readonly<Record<string, { readonly members: LaneMembers }>>;
-  /** What codes are signed with. */
+  /** The keys that sign codes. */
   readonly secrets: { readonly secret: string; readonly previousSecrets: readonly string[] };
-  /** What JWTs are signed with. */
+  /** The keys that sign JWTs. */
   readonly laneSecrets: LaneSecrets;
   readonly keySets: Pick<KeySets, "at">;
   readonly world: Pick<World, "clock">;
@@ -95,11 +94,11 @@ interface WantedJwt {
   readonly check: JwtCheck;
 }
 
-/** One visitor's way along the lanes. */
+/** Tries the lanes for one visitor. */
 interface Search {
   readonly facts: LaneFacts;
   readonly now: number;
-  /** Read when a lane first asks for it; null: none was brought. */
+  /** Read when a lane first asks for it; null: there is none. */
   code: CodeReading | null | undefined;
   jwtRefusal: JwtRefusal | null;
 }
@@ -131,7 +130,7 @@ const WORDS: Readonly<Record<LaneRefusal, string>> = {
   jwtBusy: "too many JWTs are being checked",
 };
 
-/** Who belongs in which lane of a room. Key sets that its lanes name are asked for at once. */
+/** Who belongs to which lane of a room. The lanes' key sets are requested at once. */
 export function createMembership(parts: MembershipParts): LaneMembership {
   const lanes = Object.entries(parts.lanes).map(([name, { members }]) => laneFrom(name, members, parts));
   const takesCodes = lanes.some((lane) => lane.takesCodes);
@@ -153,7 +152,7 @@ function laneFrom(name: string, members: LaneMembers, parts: MembershipParts): L
     name,
     number: laneNumber(name),
     takesCodes: codes,
-    // Networks are looked up the same way, whatever being in one means.
+    // Networks are matched in the same way for every purpose.
     hasAddress: addresses.length === 0 ? null : createTrust(addresses).isTrusted,
     header: header && { name: header.name, lower: header.name.toLowerCase(), values: new Set(header.values) },
     jwt: jwt && {
@@ -168,7 +167,7 @@ function laneFrom(name: string, members: LaneMembers, parts: MembershipParts): L
   };
 }
 
-/** From lane number `index` on; the way is gone on with later where an answer takes time. */
+/** From lane number `index` on; continued later when an answer takes time. */
 function along(
   lanes: readonly Lane[],
   index: number,
@@ -192,7 +191,7 @@ function along(
 
 function whyAtOnce({ hasAddress, header }: Lane, facts: LaneFacts): string | null {
   if (hasAddress?.(facts.client.address)) return `address ${facts.client.address} is among its addresses`;
-  // From anyone else it is what a visitor made up.
+  // From any other sender it is a claim of the visitor.
   if (header === null || !facts.client.isPeerTrusted) return null;
   const value = facts.header(header.lower)?.trim();
   return value !== undefined && header.values.has(value) ? `header ${header.name} is ${value}` : null;
@@ -249,7 +248,7 @@ function intoEverybodys(lanes: readonly Lane[], search: Search): Belonging {
   return { ...ANYWHERE_ELSE, refusal, why: `everybody's lane: ${WORDS[refusal]}` };
 }
 
-/** What was refused so far; of a code rather than of a JWT, since nobody brings a code without meaning to. */
+/** What was refused so far; a code before a JWT, since nobody shows a code by accident. */
 function refusalOf({ code, jwtRefusal }: Search): LaneRefusal | null {
   if (code?.kind === "refused") return `code${capitalised(code.reason)}`;
   return jwtRefusal === null ? null : `jwt${capitalised(jwtRefusal)}`;

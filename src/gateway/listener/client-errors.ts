@@ -1,9 +1,8 @@
 /**
  * Connections that sent something other than HTTP, or took too long over a header. Each gets an error answer and is closed.
  *
- * Telling and closing takes some 50 µs of system calls. Thousands of connections that send nonsense in one instant would
- * hold up everybody else for a second, so in one turn of the event loop only a few are answered; the others wait for the
- * turns after it.
+ * Answering and closing takes some 50 µs of system calls. Thousands of connections that send garbage at once would delay
+ * everybody else by a second. So only a few are answered in each turn of the event loop.
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -37,7 +36,7 @@ export class ClientErrors {
     this.#accessLog = accessLog;
   }
 
-  /** Tells the client, now or in one of the next turns, and closes. May be called again for whatever still arrives. */
+  /** Answers the client, now or in one of the next turns, and closes. May be called again for later bytes. */
   take(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (this.#waiting.has(socket)) return;
     this.#waiting.add(socket);
@@ -51,7 +50,7 @@ export class ClientErrors {
     if (socket.destroyed) return;
     const code = error.code ?? "";
     const known = KNOWN[code] ?? (code.startsWith("HPE_") ? MALFORMED : null);
-    // Another answer must not be written into one that is under way.
+    // An error answer must not be written into an answer under way.
     const current = answerUnderWay(socket);
     if (known === null) socket.destroy();
     else if (current?.headersSent) closeSoon(socket as Socket);

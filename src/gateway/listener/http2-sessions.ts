@@ -1,9 +1,9 @@
 /**
- * The HTTP/2 connections of a listener: closed when they are idle, or when they send control frames and little else.
+ * The HTTP/2 connections of a listener: closed when they are idle, or when they send little more than control frames.
  *
- * A session is idle while it has no open stream; pings do not change that. Before its first request it has as long as a
- * header may take, then as long as an idle connection is kept. Node's own timeout would be put off by every ping, and
- * would wait for the other side to close its half, which one that means harm never does.
+ * A session is idle while it has no open stream, even if it sends pings. Before its first request it has as long as a header may
+ * take, then as long as an idle connection is kept. Node's own timeout would be reset by every ping, and would wait for the
+ * client to close its half, which an attacker never does.
  *
  * nghttp2 itself ends a session that resets streams too fast (CVE-2023-44487), sends too many CONTINUATION frames, empty
  * DATA frames or streams over the limit, or does not read the answers to its pings and settings. What it does not limit
@@ -40,7 +40,7 @@ export class Http2Sessions {
   readonly #stop: () => void;
   #isClosing = false;
 
-  /** `cut` is to close a session's connection without waiting for anybody. */
+  /** `cut` closes a session's connection without waiting for the client. */
   constructor(limits: SessionLimits, cut: (session: ServerHttp2Session) => void, world: World) {
     this.limits = limits;
     this.#cut = cut;
@@ -97,7 +97,7 @@ export class Http2Sessions {
     return hasServed ? this.limits.keepAliveTimeoutMs : this.limits.headersTimeoutMs;
   }
 
-  /** While the listener closes, its own deadline is for visitors who are slow to read the end of an answer. */
+  /** While the listener closes, its own deadline applies to visitors who are slow to read the end of an answer. */
   #lookAtRest(session: ServerHttp2Session, seen: Seen, now: number): void {
     seen.overSinceAt ??= now;
     if (!this.#isClosing && now - seen.overSinceAt >= LINGER_MS) this.#cut(session);

@@ -1,17 +1,17 @@
 /**
- * A request whose headers become an object only when someone asks for them. Node's server asks at every request, to
- * learn three things: whether there is a Host, whether a body follows, and whether the sender waits for a word before
- * it sends that. It is told these from the raw list. The object, a twentieth of what a request costs, is made after
- * `handOver`, for code that wants more than `rawHeader` gives.
+ * A request whose headers become an object only on demand. Node's server reads the object for every request, to learn three
+ * things: whether there is a Host, whether a body follows, and whether the client waits for 100 Continue. Here these are read
+ * from the raw list. The object, a twentieth of the cost of a request, is made after `handOver`, for code that needs more than
+ * `rawHeader`.
  *
- * A body said to be empty is none, so that Node spares such requests the life of a stream: every check-in is one.
+ * A body of length 0 counts as none, which spares Node a stream: every check-in is such a request.
  */
 import { IncomingMessage } from "node:http";
 import { isNamed } from "../proxy/raw-header.ts";
 
 type Headers = IncomingMessage["headers"];
 
-/** All that Node looks at before it hands a request over. Nobody else sees these. */
+/** The headers that Node reads before it hands a request over. */
 const NO_BODY: Headers = Object.freeze({ host: "" });
 const WITH_BODY: Headers = Object.freeze({ host: "", "content-length": "" });
 
@@ -19,7 +19,7 @@ const WITH_BODY: Headers = Object.freeze({ host: "", "content-length": "" });
 const { get: make, set: replace } = Object.getOwnPropertyDescriptor(IncomingMessage.prototype, "headers")!;
 
 export class LeanRequest extends IncomingMessage {
-  // Not `#private`: made beneath a constructor of the old kind, such fields cost more than this class saves.
+  // Not `#private`: with the old-style constructor above, such fields would cost more than this class saves.
   protected isHandedOver = false;
   protected forNode: Headers | null = null;
 

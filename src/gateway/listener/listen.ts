@@ -1,13 +1,13 @@
 /**
- * Where visitors connect: plain HTTP/1.1, or with a certificate TLS with HTTP/2 and HTTP/1.1 on one port. Either may come
- * behind a PROXY header.
+ * The listener for visitors: plain HTTP/1.1, or with a certificate TLS with HTTP/2 and HTTP/1.1 on one port. Either may follow a
+ * PROXY header.
  *
  * Every request passes `refuseFraming` before anyone acts on it; after that its target is a path. Slowness has limits
  * of its own: a header must arrive in time, and a body must keep arriving. A large upload may take hours, but not fall
  * silent for longer than `requestTimeoutMs`. An answer must be read, too.
  *
- * Closing stops taking connections, lets what is under way finish, closes connections as they fall idle, and at the
- * deadline cuts what is left.
+ * Closing: accepts no more connections, lets requests under way finish, closes idle connections, and at the deadline closes the
+ * rest.
  */
 import { readFile } from "node:fs/promises";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
@@ -38,10 +38,10 @@ import { UnreadAnswers, type UnreadLimits } from "./unread-answers.ts";
 const STREAMS_MAX = 128;
 /** Requests over HTTP/2 handled in one turn of the event loop: two or three milliseconds. One packet brings a hundred. */
 const STREAMS_PER_TURN = 64;
-/** The most requests that one HTTP/2 connection may take back at once, and for each second after that. */
+/** The most requests that one HTTP/2 connection may cancel at once, and for each second after that. */
 const RESETS_AT_ONCE_MAX = 2 * STREAMS_MAX;
 const RESETS_PER_SECOND_MAX = 32;
-/** How often slow headers are looked for, and idle connections while closing. */
+/** How often slow headers are checked, and idle connections while closing. */
 const LOOK_EVERY_MS = 1_000;
 const CLOSING_LOOK_EVERY_MS = 50;
 const UNLIMITED: ConnectionLimits = {
@@ -65,7 +65,7 @@ export interface ListenSettings {
   readonly listen: HostPort;
   readonly tls: TlsSettings | null;
   readonly limits: ListenLimits;
-  /** How many connections there may be. Left out: as many as come. */
+  /** The most connections. Left out: unlimited. */
   readonly connections?: ConnectionLimits;
   /** True: trusted proxies begin their connections with a PROXY header. */
   readonly proxyProtocol?: boolean;
@@ -79,7 +79,7 @@ export interface ListenOptions {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** True for the address of a proxy that all visitors may come from. */
   isTrusted?(address: string): boolean;
-  /** Hears of what is answered before anybody handles it. */
+  /** Gets answers that are given before the handler is called. */
   readonly accessLog?: AccessLog;
   readonly world: World;
 }
@@ -89,7 +89,7 @@ export interface Listener {
   readonly connections: ConnectionCounts;
   /** Takes over new limits and reads the certificate again; the address stays. Fails, changing nothing, on bad files. */
   reload(settings: ListenSettings): Promise<void>;
-  /** A file handle could not be had elsewhere: closes idle connections. True when it is worth trying again. */
+  /** No file handle was left for another part: closes idle connections. True when a retry is worthwhile. */
   ranOut(error: Error): boolean;
   /** Resolves when every connection is closed, at the latest after `shutdownTimeoutMs`. */
   close(): Promise<void>;
@@ -99,7 +99,7 @@ type Server = http.Server | Http2SecureServer;
 
 const NO_UPGRADE: Refusal = { status: 400, reason: "cannot upgrade to this protocol" };
 
-/** Listens; rejects when the address cannot be had or the certificate cannot be read. */
+/** Listens; rejects when the address cannot be used or the certificate cannot be read. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { settings, world } = options;
   const intake = new Intake(options);
@@ -156,7 +156,7 @@ async function createServer({ tls, limits }: ListenSettings): Promise<Server> {
 function applyLimits(server: Server, limits: ListenLimits): void {
   const http1 = server as http.Server;
   http1.headersTimeout = limits.headersTimeoutMs;
-  // One more than allowed, so that too many are seen and refused, not dropped in silence.
+  // One more than allowed, so that excess headers are noticed and refused, not silently dropped.
   http1.maxHeadersCount = HEADERS_MAX + 1;
 }
 
@@ -180,7 +180,7 @@ function open(server: Server, { host, port }: HostPort): Promise<void> {
   });
 }
 
-/** Answers a request that two parsers could read differently, or that nobody may make, and tells that it did. */
+/** Answers a request that two parsers could read differently, or that nobody may make. True when it did. */
 export function isRefused(
   request: AnyRequest,
   response: AnyResponse,
@@ -195,8 +195,8 @@ export function isRefused(
 }
 
 /**
- * The same for an upgrade, and for one to a protocol that would carry requests past us. Node no longer listens for errors
- * of its socket, so that is done here: an error that nobody hears ends the process.
+ * The same for an upgrade, including one to a protocol that would carry requests past us. Node no longer handles errors of its
+ * socket, so that is done here: an unhandled error ends the process.
  */
 export function isUpgradeRefused(
   request: IncomingMessage,
@@ -212,7 +212,7 @@ export function isUpgradeRefused(
   return true;
 }
 
-/** What stands between the server's events and the handlers. */
+/** The checks between the server's events and the handlers. */
 class Intake {
   limits: ListenLimits;
   isClosing = false;
@@ -297,7 +297,7 @@ class Intake {
     if (!isHttp2(response)) this.#admit(request, response, handle);
     else if (response.stream.session)
       this.#turns.take(response.stream.session, () => {
-        // What was taken back meanwhile costs nothing more (CVE-2023-44487).
+        // A request that was cancelled meanwhile costs nothing more (CVE-2023-44487).
         if (!response.stream.closed) this.#admit(request, response, handle);
       });
   }
@@ -314,7 +314,7 @@ class Intake {
       const entry = accessLog?.begin(request, response);
       entry?.note({ decision: "own", room: null, visitor: null });
       entry?.sent(0);
-      // About the server as a whole (RFC 9110, section 9.3.7), so ours to answer.
+      // Such a request is about the server as a whole (RFC 9110, section 9.3.7), so the gateway answers it.
       writeHead(response, { status: 204, headers: [] });
       (response as ServerResponse).end();
       return;
@@ -334,7 +334,7 @@ class Intake {
     this.#options.upgrade(request, socket, head);
   }
 
-  /** Looks in on a body now and then; one that has not moved since, and that nobody holds back, has fallen silent. */
+  /** Checks a body now and then. A body that has not moved since, and that nothing holds back, has stalled. */
   #watchUpload(request: AnyRequest, response: AnyResponse): void {
     const { timers } = this.#options.world;
     let seen = bytesRead(request);
@@ -373,12 +373,12 @@ function canUpgrade(request: IncomingMessage): boolean {
   return !hasBody(request) && !/\bh2c?\b/i.test(request.headers.upgrade ?? "");
 }
 
-/** How far a body has come, in a number that grows with it. HTTP/2 counts the whole connection. */
+/** The progress of a body, as a rising number. HTTP/2 counts the whole connection. */
 function bytesRead(request: AnyRequest): number {
   return request.socket.bytesRead;
 }
 
-/** We are no forward proxy. HTTP/2 gives a response where HTTP/1 gives the socket. */
+/** This is no forward proxy. HTTP/2 passes a response where HTTP/1 passes the socket. */
 function refuseConnect(
   request: AnyRequest,
   other: Duplex | AnyResponse,

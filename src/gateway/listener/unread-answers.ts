@@ -1,14 +1,14 @@
 /**
- * Answers that were handed over whole, and that their visitors do not read. Those of an origin are watched on their way
- * (`proxy/spool.ts`); but a waiting page is ready at once, and thousands of them can be asked for in a few kilobytes:
- * by requests sent one behind the other on one connection, or by HTTP/2 streams that open no window. Each would then stay
- * in memory for as long as its visitor likes, and its connection would count as busy.
+ * Answers that are complete and that their visitors do not read. Answers of an origin are limited on their way
+ * (`proxy/spool.ts`). But a waiting page is ready at once, and a few kilobytes can request thousands of them: by pipelined
+ * requests on one connection, or by HTTP/2 streams that open no window. Each would stay in memory for as long as its visitor
+ * likes, and its connection would count as busy.
  *
- *   - an answer must be taken at the pace that is asked of every reader (`answerPace`), or is cut off
+ *   - an answer must be read at the pace required of every reader (`answerPace`), or is cut off
  *   - when all of them together need more memory than `spooledAnswersBytes`, the slowest are cut off at once
- *   - on one connection of HTTP/1 only a limited number of answers may wait behind the one under way
+ *   - on one HTTP/1 connection only a limited number of answers may wait behind the one under way
  *
- * Once a second all connections are looked at; nothing is done for a request that comes alone.
+ * All connections are checked once a second; a single request costs nothing.
  */
 import type { ServerResponse } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
@@ -17,7 +17,7 @@ import type { LimitSettings } from "../../config/schema.ts";
 import { answerUnderWay } from "../../sockets/idle-connections.ts";
 import { StreamPace } from "../proxy/slow-visitors.ts";
 
-/** Browsers send no request on a connection of HTTP/1 before the last is answered; some programs send a few. */
+/** Browsers do not pipeline over HTTP/1; some programs send a few requests ahead. */
 export const PIPELINED_MAX = 16;
 
 export type UnreadLimits = Pick<LimitSettings, "answerPace" | "paceWindowMs" | "spooledAnswersBytes">;
@@ -25,7 +25,7 @@ export type UnreadLimits = Pick<LimitSettings, "answerPace" | "paceWindowMs" | "
 /** A connection of HTTP/1, or a stream of HTTP/2. */
 type Reader = Socket | ServerHttp2Stream;
 
-/** How far an answer has come. */
+/** How much of an answer was sent. */
 interface Progress {
   readonly waiting: number;
   readonly taken: number;
@@ -57,7 +57,7 @@ export class UnreadAnswers {
 
   /** A request of HTTP/1. False when too many wait on its connection, which is closed then. */
   admit(socket: Socket, response: ServerResponse): boolean {
-    // What follows in the same packet is still read after the connection was closed.
+    // Requests in the same packet are still parsed after the connection was closed.
     if (socket.destroyed) return false;
     if (answerUnderWay(socket) === response) return true;
     const behind = this.#pipelined.get(socket) ?? new Set();
@@ -117,7 +117,7 @@ export class UnreadAnswers {
     if (reader.destroyed) return null;
     if ("pushStream" in reader) {
       const waiting = reader.writableEnded ? reader.writableLength : 0;
-      // How much of it was taken shows only at its end.
+      // How much of it was read shows only at its end.
       return waiting === 0 ? null : { waiting, taken: 0 };
     }
     const answer = answerUnderWay(reader);

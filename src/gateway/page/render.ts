@@ -2,8 +2,8 @@
  * The waiting page: one small HTML response with everything in it, in the visitor's language, complete without JavaScript and
  * kept up to date by its script.
  *
- * Constant parts are prepared once: the squeezed script and style at start, the template with the look when a room is set up,
- * and with a language's texts at its first use. Each visitor adds a few dozen values. All values are escaped: nothing that a
+ * Constant parts are prepared once: the squeezed style at start, the template with the look when a room is set up, and with a
+ * language's texts at its first use, as are the squeezed scripts. Each visitor adds a few dozen values. All values are escaped: nothing that a
  * visitor or operator writes becomes HTML, except in a custom page.
  */
 import { readFileSync } from "node:fs";
@@ -54,7 +54,7 @@ interface Spoken extends Voice {
 }
 
 /** The script with each combination of its optional parts; see `variantOf`. */
-const VARIANTS: readonly (Extras & { readonly script: string })[] = [0, 1, 2, 3, 4, 5, 6, 7].map(
+const VARIANTS: readonly (Extras & { readonly script: () => string })[] = [0, 1, 2, 3, 4, 5, 6, 7].map(
   (variant) => {
     const extras = {
       hasOpening: (variant & 1) > 0,
@@ -65,7 +65,16 @@ const VARIANTS: readonly (Extras & { readonly script: string })[] = [0, 1, 2, 3,
     const draw = extras.hasDraw ? ["draw.js"] : [];
     const form = extras.hasForm ? ["again.js"] : [];
     const files = ["words.js", "page.js", ...opening, ...draw, ...form];
-    return { ...extras, script: squeezeScript(files.map(readAsset)) };
+    // Read now: while this runs, another version may be put in the files' place.
+    const modules = files.map(readAsset);
+    let squeezed: string | undefined;
+    return {
+      ...extras,
+      script: () => {
+        squeezed ??= squeezeScript(modules);
+        return squeezed;
+      },
+    };
   },
 );
 /** The built-in style without its colours, which come from the look. */
@@ -185,7 +194,7 @@ function scriptElements(view: PageView, spoken: Spoken): string {
   const data = `{"view":${toScriptJson(scriptView(view, spoken))},"texts":${spoken.scriptTexts[variant]}}`;
   return (
     `<script type="application/json" id="fairgate-data">${data}</script>` +
-    `<script type="module" nonce="${view.nonce}">${VARIANTS[variant]!.script}</script>`
+    `<script type="module" nonce="${view.nonce}">${VARIANTS[variant]!.script()}</script>`
   );
 }
 

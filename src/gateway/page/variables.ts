@@ -80,7 +80,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   alertsOffer: "Words for the button that turns sound and notification on.",
   helpHeading: "Your place is kept, in words.",
   helpText: "What may happen to the page meanwhile, and how to come back, in a sentence or two.",
-  noScriptText: "What becomes of the page without JavaScript, for <noscript>.",
+  noScriptText: "How the page works without JavaScript, for <noscript>.",
 };
 
 /** Every variable a custom page may use, with what it means. */

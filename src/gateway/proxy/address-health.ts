@@ -1,8 +1,8 @@
 /**
- * All that is known of one address of an origin, learned from what becomes of requests to it. Nothing here asks for the
- * time or keeps a timer; every call is told `now`.
+ * The health of one address of an origin, learned from the results of requests to it. Nothing here reads a clock or keeps a
+ * timer; every call is told `now`.
  *
- * Four things are told apart, because each is cured in another way:
+ * Four states are distinguished, because each is cured in another way:
  *
  *   down      Nobody can connect to it. Only a new connection shows that it is back, and that costs no visitor anything:
  *             a connection of our own tries it again and again (`probe.ts`).
@@ -24,27 +24,27 @@
 
 export const BACK_OFF_MIN_MS = 1_000;
 export const BACK_OFF_MAX_MS = 30_000;
-/** An address that was well for this long begins with the shortest rest again. */
+/** An address that was healthy for this long begins with the shortest rest again. */
 export const STEADY_AFTER_MS = 30_000;
 
-/** What is left of the score with each outcome. A failure adds one to it. */
+/** What each outcome leaves of the score. A failure adds one to it. */
 const SCORE_KEPT = 0.8;
 /** Three failures in a row reach it, and so do more than two of five over time. */
 const OUT_AT = 2;
-/** What the score begins with after a trial: one failure then reaches `OUT_AT`. */
+/** The score after a trial: one failure then reaches `OUT_AT`. */
 const PROBATION_SCORE = (OUT_AT - 1) / SCORE_KEPT;
 
-/** How long an address whose rest is over waits for a request that can be repeated, before any other is its trial. */
+/** How long an address whose rest is over waits for a request that can be repeated, before any other request becomes its trial. */
 export const TRIAL_WAITS_MS = 10_000;
 
-/** A connection is made faster than this, or something is wrong. */
+/** A connection that takes longer casts doubt on the address. */
 export const CONNECT_PATIENCE_MS = 500;
 /** The same for an answer, where others are quicker. */
 export const ANSWER_PATIENCE_MS = 5_000;
 
-/** After this time without an error an address gets its whole share again, however few answers it was asked for. */
+/** After this time without an error an address gets its whole share again, however few requests it had. */
 export const ERRORS_REMEMBERED_MS = 10_000;
-/** What one answer weighs beside all before it. */
+/** The weight of one answer in the error rate. */
 const ANSWER_WEIGHT = 0.1;
 
 /** How far a request has come at the address. Null: it waits for its turn, or is over. */
@@ -62,14 +62,14 @@ export type AddressStanding = (typeof STANDING)[keyof typeof STANDING];
 /** Why an address is not up. */
 export type Trouble = "unreachable" | "failsCheck" | "failing";
 
-/** A failure is an error that counts like a broken connection. */
+/** An error that counts like a broken connection. */
 export type AnswerKind = "good" | "error" | "failure";
 
 /** What an outcome changed, for the log. */
 export type HealthChange = "out" | "back" | null;
 
 export class AddressHealth {
-  /** Told by the health check of the settings. */
+  /** The result of the settings' health check. */
   isFailingCheck = false;
   readonly #canRest: boolean;
   readonly #errors = new RecentErrors();
@@ -91,12 +91,12 @@ export class AddressHealth {
   #restsUntil = 0;
   #trial: AddressUser | null = null;
 
-  /** `canRest`: there are others to take its place. */
+  /** `canRest`: other addresses can take its place. */
   constructor(canRest: boolean) {
     this.#canRest = canRest;
   }
 
-  /** The caller begins to connect, or takes a connection that is there. */
+  /** The caller begins to connect, or takes an existing connection. */
   begin(caller: AddressUser, now: number): void {
     caller.phase = "connecting";
     if (this.#connecting++ === 0) this.#connectingSince = now;
@@ -155,14 +155,14 @@ export class AddressHealth {
     return this.#bad(caller, now);
   }
 
-  /** The caller is gone, whatever became of it. */
+  /** The caller is gone, with whatever result. */
   leave(caller: AddressUser): void {
     this.#leavePhase(caller);
     caller.phase = null;
     if (this.#trial === caller) this.#trial = null;
   }
 
-  /** True when a request should try the address: one that can be repeated elsewhere, or another when no such one comes. */
+  /** True when a request should be the trial: one that can be repeated elsewhere, or another when no such request comes. */
   isTrialDue(now: number, isRepeatable: boolean): boolean {
     if (!this.#isResting || this.#trial !== null) return false;
     return now >= this.#restsUntil + (isRepeatable ? 0 : TRIAL_WAITS_MS);
@@ -173,8 +173,7 @@ export class AddressHealth {
   }
 
   /**
-   * `isSticky`: for a visitor who belongs to the address, doubts alone are no reason to go elsewhere, unless a connection
-   * does not come about.
+   * `isSticky`: for a visitor who belongs to the address, doubt alone is no reason to go elsewhere, unless connections fail.
    */
   standing(now: number, isSticky: boolean): AddressStanding {
     if (this.#connectsFailed > 0) return STANDING.down;
@@ -200,22 +199,22 @@ export class AddressHealth {
     return this.#failedAt;
   }
 
-  /** The share of errors among the answers of late: 0 without any, towards 1 when there is nothing else. */
+  /** The recent error rate: 0 without errors, towards 1 when there is nothing else. */
   errorShare(now: number): number {
     return this.#errors.share(now);
   }
 
-  /** Somebody is connecting, and nobody has managed to for a while. One at a time finds out. */
+  /** Connecting has taken long, and nobody has succeeded meanwhile. One request at a time finds out. */
   #isUnproven(now: number): boolean {
     return this.#connecting > 0 && now - this.#connectedAt > CONNECT_PATIENCE_MS;
   }
 
-  /** Somebody has been connecting for a while, and nobody has managed to meanwhile. */
+  /** Connecting has taken a while, and nobody has succeeded meanwhile. */
   #isStuck(now: number): boolean {
     return this.#isUnproven(now) && now - this.#connectingSince > CONNECT_PATIENCE_MS;
   }
 
-  /** Answers are awaited for long, and none has come meanwhile. */
+  /** Answers have been awaited for long, and none has come meanwhile. */
   #isSilent(now: number): boolean {
     return this.#asked > 0 && now - Math.max(this.#askedSince, this.#answeredAt) > ANSWER_PATIENCE_MS;
   }
@@ -243,7 +242,7 @@ export class AddressHealth {
       this.#restsUntil = now + this.#restTime.goOn();
       return null;
     }
-    // What was under way when its rest began tells nothing new.
+    // Requests that were under way when its rest began tell nothing new.
     if (this.#isResting || !this.#canRest) return null;
     this.#score = this.#score * SCORE_KEPT + 1;
     if (this.#score < OUT_AT) return null;
@@ -268,7 +267,7 @@ class BackOff {
     return this.goOn();
   }
 
-  /** It is not over yet. */
+  /** The trouble goes on. */
   goOn(): number {
     this.#restMs = Math.min(Math.max(this.#restMs * 2, BACK_OFF_MIN_MS), BACK_OFF_MAX_MS);
     return this.#restMs;
@@ -279,7 +278,7 @@ class BackOff {
   }
 }
 
-/** The share of errors among the last answers. It follows some twenty of them, and time lets it be forgotten. */
+/** The error rate of about the last twenty answers, which also fades with time. */
 class RecentErrors {
   #share = 0;
   #lastAt = Number.NEGATIVE_INFINITY;

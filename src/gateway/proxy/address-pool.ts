@@ -9,11 +9,11 @@ import { Http2Pool } from "./http2-pool.ts";
 import { createConnector, createPool, type PoolHandler, type PoolRequest } from "./pool.ts";
 
 export interface AddressPool {
-  /** Carries a request to the address. The handler hears what becomes of it. */
+  /** Sends a request to the address. The handler gets the result. */
   dispatch(request: PoolRequest, handler: PoolHandler): void;
   /** Resolves when every connection is closed. Nothing may be under way. */
   close(): Promise<void>;
-  /** The same at once, with whatever is under way. */
+  /** The same at once, ending requests under way. */
   destroy(): Promise<void>;
 }
 

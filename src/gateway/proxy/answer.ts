@@ -1,9 +1,9 @@
 /**
- * Writing to the visitor, over HTTP/1 or HTTP/2: heads, early hints, problem pages, and how to break off an answer that
- * cannot be finished so that nobody takes the part for the whole.
+ * Writing to the visitor, over HTTP/1 or HTTP/2: heads, early hints, problem pages, and how to break off an answer so that
+ * nobody takes the part for the whole.
  *
- * A problem page often goes out while the visitor is still sending. Closing then would reset the connection and the
- * page would be lost on the way, so the rest of the body is read and thrown away for a while first (lingering close).
+ * A problem page often goes out while the visitor is still sending. Closing then would reset the connection and lose the page,
+ * so the rest of the body is read and discarded for a while first (lingering close).
  */
 import type { ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
@@ -14,7 +14,7 @@ import { rawHeader } from "./raw-header.ts";
 
 /** How long, and for how many bytes, the rest of an unwanted body is read before the connection is closed. */
 export const LINGER_MAX_MS = 2_000;
-export const LINGER_BYTES_MAX = 1_048_576;
+const LINGER_BYTES_MAX = 1_048_576;
 
 const EMPTY = Buffer.alloc(0);
 
@@ -55,17 +55,17 @@ export function writeHints(request: AnyRequest, response: AnyResponse, headers: 
   try {
     response.writeEarlyHints(hints as Record<string, string>);
   } catch {
-    // A hint that does not fit is only a hint lost.
+    // A hint that does not fit is left out.
   }
 }
 
-/** Ends an answer that has begun and cannot be finished, in a way the visitor notices. */
+/** Ends an incomplete answer in a way that the visitor notices. */
 export function breakOff(response: AnyResponse): void {
   if (isHttp2(response)) (response as Http2ServerResponse).stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   else response.destroy();
 }
 
-/** Sends a whole answer with a body of known length, whatever of the request is still unread. */
+/** Sends a whole answer with a body of known length, even if part of the request is unread. */
 export function answerWhole(
   request: AnyRequest,
   response: AnyResponse,
@@ -105,7 +105,7 @@ export function linger(request: AnyRequest, timers: Timers, done: () => void): v
   request.on("data", onData).on("end", finish).on("close", finish).resume();
 }
 
-/** After a complete answer: gets rid of the part of the request that nobody read. */
+/** After a complete answer: discards the unread part of the request. */
 export function discardRest(request: AnyRequest, response: AnyResponse, timers: Timers): void {
   linger(request, timers, () => {
     if (request.complete) return;

@@ -9,8 +9,8 @@
  * overloaded, or a visitor may break requests on purpose; leaving them out would only load the others more. They are all
  * used then (Envoy calls this panic routing), each still offered less by its errors.
  *
- * **An address that fails fast draws no traffic.** It has few requests under way just because it fails, so by load alone
- * it would get most of them. One with clearly more errors than the best is therefore offered a part of its equal share,
+ * **An address that fails fast draws no traffic.** It has few requests under way just because it fails, so by load alone it
+ * would get most of them. An address with clearly more errors than the best is therefore offered only part of an equal share,
  * counted in requests and not in time: each choice earns it a fraction of a request, and it is eligible with a whole one.
  *
  * **Sticky.** With a key, the address is the one with the highest hash of key and address (rendezvous hashing, Thaler and

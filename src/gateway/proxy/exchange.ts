@@ -6,7 +6,7 @@
  * the origin reads slowly the visitor is. A visitor who leaves takes the origin's request along. What can still be saved
  * is saved: as long as no connection was made any other address may serve the request, and a request that may be repeated
  * is sent to another one when no answer comes. From the first byte of an answer there is no way back, only breaking
- * off. What becomes of a request is told of its address before the connection is given back.
+ * off. The result of a request is reported to its address before the connection is given back.
  *
  *   gathering ──▶ asking ──▶ connected ──▶ answering ──▶ over
  *                  │  ▲         │              └── origin fails: break off

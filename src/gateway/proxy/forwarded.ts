@@ -14,7 +14,7 @@ export interface Hop {
 }
 
 /** The most hops looked at; a longer list is cut at its far end. */
-export const HOPS_MAX = 32;
+const HOPS_MAX = 32;
 
 /** The addresses of an `X-Forwarded-For` list as written, nearest visitor first. */
 export function splitForwardedFor(value: string): string[] {

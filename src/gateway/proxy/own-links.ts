@@ -27,7 +27,7 @@ const REFRESH = /^[\d.]+\s*[;,]\s*(?:url\s*=\s*)?["']?/i;
 const LINK_HOST_CHARACTERS_MAX = 300;
 const PORTS = { http: "80", https: "443" } as const;
 
-/** Null where the origin is asked under the visitor's own name, so that there is nothing to do. */
+/** Null when the origin is asked under the visitor's own host name: its links then need no rewriting. */
 export function createOwnLinks(settings: Pick<OriginSettings, "addresses" | "hostHeader">): OwnLinks | null {
   if (settings.hostHeader === "preserve") return null;
   const own = ownNames(settings);

@@ -19,7 +19,7 @@ export class BodyTooLarge extends Error {
 }
 
 /** The visitor's connection ended inside the body. */
-export class BodyCutShort extends Error {
+class BodyCutShort extends Error {
   readonly code = "BODY_CUT_SHORT";
 }
 

@@ -64,7 +64,7 @@ test("as a handler it stands in front of an origin", async (t) => {
   assert.equal((await gateway.engine.counts("main")).onSite, 1);
 });
 
-test("as a handler without an origin it says that there is nothing here", async (t) => {
+test("as a handler without an origin it answers 404", async (t) => {
   const gateway = await openGateway(t, { rooms: { main: { totalActiveUsers: 5 } } });
   const { port, visitor } = await serve(t, gateway.handler, gateway.upgrade);
   assert.equal((await visitor().open()).status, 404);

@@ -6,7 +6,7 @@
  * The contents of messages count, as they arrive and down to a certain depth; of answers, faults and the like only the parties,
  * since messages and turns follow from them. It is not a cryptographic hash. Lines of text are made only when someone reads them.
  */
-export const HAPPENINGS = [
+const HAPPENINGS = [
   "start",
   "stop",
   "message",

@@ -5,22 +5,44 @@
 
 /** A deep copy. Throws a TypeError on anything that a wire would not carry unchanged. */
 export function copyOfMessage<T>(value: T): T {
-  return copied(value, "message") as T;
+  try {
+    return copied(value) as T;
+  } catch (error) {
+    // Where it is is looked for only now: to note the way to each part would take longer than to copy it.
+    throw error instanceof Uncarried ? new TypeError(mistakeIn(value, "message")!) : error;
+  }
 }
 
-function copied(value: unknown, path: string): unknown {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number" || value === undefined) return value;
-  if (Array.isArray(value)) return value.map((item, i) => copied(item, `${path}[${i}]`));
+class Uncarried extends Error {}
+
+function copied(value: unknown): unknown {
+  if (isSimple(value)) return value;
+  if (Array.isArray(value)) return value.map(copied);
   if (value instanceof Uint8Array) return value.slice();
-  if (typeof value !== "object" || !isPlain(value))
-    throw new TypeError(`${path} is ${kindOf(value)}, which no wire carries`);
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, copied(item, `${path}.${key}`)]),
-  );
+  if (!isPlain(value)) throw new Uncarried();
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) copy[key] = copied(value[key]);
+  return copy;
 }
 
-function isPlain(value: object): boolean {
+/** What a wire would not carry, and where it is. */
+function mistakeIn(value: unknown, path: string): string | null {
+  if (isSimple(value) || value instanceof Uint8Array) return null;
+  if (!Array.isArray(value) && !isPlain(value)) return `${path} is ${kindOf(value)}, which no wire carries`;
+  for (const [key, item] of Object.entries(value)) {
+    const mistake = mistakeIn(item, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`);
+    if (mistake !== null) return mistake;
+  }
+  return null;
+}
+
+function isSimple(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object") return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

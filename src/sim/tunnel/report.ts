@@ -18,15 +18,7 @@ export interface SeedRun {
 }
 
 /** The command that repeats a run. */
-export function commandOf({
-  seed,
-  kind,
-  nodes,
-  visitors,
-  seconds,
-  without = [],
-  canary,
-}: PlanOptions): string {
+function commandOf({ seed, kind, nodes, visitors, seconds, without = [], canary }: PlanOptions): string {
   return [
     `fairgate torture --seed ${seed}`,
     kind && `--kind ${kind}`,

@@ -38,7 +38,7 @@ export type SimNodeEvent =
 
 /** What a node says of itself, as far as checks ask. */
 export interface SimNodeStatus
-  extends Pick<NodeStatus, "name" | "life" | "slot" | "isRoot" | "pointer" | "isSettled"> {
+  extends Pick<NodeStatus, "name" | "life" | "number" | "isRoot" | "pointer" | "isSettled"> {
   readonly view: SimViewStatus | null;
   readonly rooms: Readonly<Record<string, RoomStatus>>;
 }

@@ -1,8 +1,8 @@
 /**
  * A crowd meets a room: the real memory engine with the operator's own rules, in virtual time, on one thread.
  *
- * Time moves from event to event, but no further than the door's next run, which may give a visitor something to do. The same
- * plan and rules repeat to the millisecond.
+ * Time advances from event to event, and never past the next run of the door, since that may create events. The same plan and
+ * rules give the same run, to the millisecond.
  *
  * Not simulated: visitors who come back, more than one lane, lost requests, and the site itself.
  */
@@ -17,7 +17,7 @@ import { lookAt, Timeline } from "./timeline.ts";
 import { atOnce, Visitors } from "./visitors.ts";
 
 const DOOR_MS = 200;
-/** After the last arrival the run ends within this time, whoever still waits. */
+/** The run ends this long after the last arrival at the latest, even if visitors still wait. */
 const AFTER_LAST_MAX_MS = 24 * 3_600_000;
 const PROGRESS_EVERY_STEPS = 8_192;
 

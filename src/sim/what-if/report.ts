@@ -102,9 +102,9 @@ function drawSection({ title, rows }: Section): string {
 }
 
 const PLAYED: readonly string[] = [
-  "Visitors join, check in when they are told to, notice their turn within four seconds and enter. They use the site for a time of their own, many briefly and a few for long, and then let their pass run out unless they say that they go.",
-  "Whoever gives up closes the page without a word; the room notices by a missed check-in. Nobody comes back.",
-  "The rules are those of the real room, run by Fairgate's own memory engine in virtual time. How the site behind does is not played.",
+  "Visitors join, check in when they are told to, notice their turn within four seconds and enter. They use the site for a time of their own, many briefly and a few for long, and then let their pass run out, unless they leave explicitly.",
+  "Visitors who give up close the page without leaving the line; the room notices by a missed check-in. They do not come back.",
+  "The rules are those of the real room, run by Fairgate's own memory engine in virtual time. The load on the site is not simulated.",
 ];
 
 function drawNotes({ notes }: Findings): string {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_RULES } from "../../core/rules.ts";
-import { whatIfTable, wrapped } from "./table.ts";
+import { whatIfTable } from "./table.ts";
 import { whatIf } from "./what-if.ts";
+import { wrapped } from "./words.ts";
 
 test("no line of the table is wider than a hundred columns, whatever the numbers", () => {
   const crowd = { shape: "spike", size: 300, overMs: 5_000, stayMs: 5_000, seed: 1 } as const;
@@ -22,7 +23,7 @@ test("no line of the table is wider than a hundred columns, whatever the numbers
 });
 
 test("text is wrapped at words, and continues with its indentation", () => {
-  const [first, second, ...rest] = wrapped("word ".repeat(24).trim(), "lead ");
+  const [first, second, ...rest] = wrapped("word ".repeat(24).trim(), 98, "lead ");
   assert.match(first!, /^lead word/);
   assert.match(second!, /^ {5}word/);
   assert.deepEqual(rest, []);

@@ -2,6 +2,7 @@
 import { factsOf, inputsOf, questionOf, type Section } from "./facts.ts";
 import type { Findings } from "./findings.ts";
 import { limitOf, verdictOf } from "./verdict.ts";
+import { wrapped } from "./words.ts";
 
 const COLUMNS_MAX = 98;
 const INDENT = "  ";
@@ -14,9 +15,9 @@ export function whatIfTable(findings: Findings): string {
   const paragraphs = [questionOf(findings), verdictOf(findings), ...(limit === null ? [] : [limit])];
   const sections = [...inputsOf(findings), ...factsOf(findings)];
   return [
-    ...paragraphs.flatMap((paragraph) => [...wrapped(paragraph, ""), ""]),
+    ...paragraphs.flatMap((paragraph) => [...wrapped(paragraph, COLUMNS_MAX), ""]),
     ...drawSections(sections),
-    ...findings.notes.flatMap((note) => wrapped(note, "- ")),
+    ...findings.notes.flatMap((note) => wrapped(note, COLUMNS_MAX, "- ")),
     ...(findings.notes.length > 0 ? [""] : []),
   ].join("\n");
 }
@@ -43,22 +44,8 @@ function widest(lines: readonly string[]): number {
 
 function drawSection({ title, rows }: Section): string[] {
   const width = widest(rows.map(([label]) => label)) + 2;
-  return [title, ...rows.flatMap(([label, value]) => wrapped(value, `${INDENT}${label.padEnd(width)}`))];
-}
-
-/** Lines of at most `COLUMNS_MAX`, the first after `lead` and the others indented as far. */
-export function wrapped(text: string, lead: string): string[] {
-  const lines: string[] = [];
-  let line = lead;
-  let isEmpty = true;
-  for (const word of text.split(" ")) {
-    if (!isEmpty && line.length + 1 + word.length > COLUMNS_MAX) {
-      lines.push(line);
-      line = " ".repeat(lead.length);
-      isEmpty = true;
-    }
-    line += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
-  }
-  return [...lines, line];
+  return [
+    title,
+    ...rows.flatMap(([label, value]) => wrapped(value, COLUMNS_MAX, `${INDENT}${label.padEnd(width)}`)),
+  ];
 }

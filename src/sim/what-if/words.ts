@@ -46,3 +46,20 @@ function two(amount: number, per: number, [large, small]: readonly [string, stri
 function tenth(seconds: number): string {
   return seconds.toLocaleString("en", { maximumFractionDigits: seconds < 10 ? 1 : 0 });
 }
+
+/** Text in lines of at most `columns`, broken at spaces: the first begins with `lead`, the others are indented as far. */
+export function wrapped(text: string, columns: number, lead = ""): string[] {
+  const lines: string[] = [];
+  let line = lead;
+  let isEmpty = true;
+  for (const word of text.split(" ")) {
+    if (!isEmpty && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = " ".repeat(lead.length);
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line];
+}

@@ -60,7 +60,8 @@ class DeskNode implements SimNode {
     const self = this.#desk.seen(this.#settings, now);
     if (this.#desk.is("throws")) throw new Error("thrown on purpose");
     this.#events.push(...this.#desk.admit(this.#dice));
-    for (const { slot, address } of this.#desk.members) if (slot !== self.slot) this.#write(address, now);
+    for (const { number, address } of this.#desk.members)
+      if (number !== self.number) this.#write(address, now);
   }
 
   nextAt(): number {
@@ -117,30 +118,30 @@ class DeskNode implements SimNode {
   status(): SimNodeStatus {
     const { name, life } = this.#settings;
     const { members, version } = this.#desk;
-    const slot = members.find((member) => member.name === name && member.life === life)?.slot ?? null;
-    const rootSlot = members[this.#desk.is("root elsewhere") ? members.length - 1 : 0]?.slot;
+    const number = members.find((member) => member.name === name && member.life === life)?.number ?? null;
+    const rootNumber = members[this.#desk.is("root elsewhere") ? members.length - 1 : 0]?.number;
     const shown = this.#desk.is("member forgotten") ? members.slice(0, -1) : members;
     const view = { version, members: shown, lost: [], isMajority: true };
-    const isHome = slot !== null && slot === members[0]?.slot;
+    const isHome = number !== null && number === members[0]?.number;
     return {
       name,
       life,
-      slot,
-      view: slot === null ? null : view,
-      isRoot: slot === rootSlot || (this.#desk.is("two roots") && slot === 1),
-      pointer: slot === null || slot === rootSlot ? null : this.#pointer(slot, rootSlot!),
+      number,
+      view: number === null ? null : view,
+      isRoot: number === rootNumber || (this.#desk.is("two roots") && number === 1),
+      pointer: number === null || number === rootNumber ? null : this.#pointer(number, rootNumber!),
       isSettled: true,
       rooms: { main: this.#room(isHome) },
     };
   }
 
-  #pointer(slot: number, rootSlot: number): number {
-    const slots = this.#desk.members.map((member) => member.slot);
-    if (this.#desk.is("pointer astray")) return slots.at(-1)!;
-    return treeOf(slots).towards(slot, rootSlot);
+  #pointer(number: number, rootNumber: number): number {
+    const numbers = this.#desk.members.map((member) => member.number);
+    if (this.#desk.is("pointer astray")) return numbers.at(-1)!;
+    return treeOf(numbers).towards(number, rootNumber);
   }
 
-  /** Everything is at the lowest slot. */
+  /** Everything is at the node with the lowest number. */
   #room(isHome: boolean): SimNodeStatus["rooms"][string] {
     const { ownFirst, ownWaiting, turns, visits } = this.#desk.figures;
     const spare = this.#desk.is("slot twice") ? this.#desk.rules.totalActiveUsers! : 0;

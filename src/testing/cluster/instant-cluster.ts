@@ -23,6 +23,7 @@ import type { Ticket } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
 import { ClusterEngine } from "../../engines/cluster/cluster-engine.ts";
 import { DEFAULT_NODE_SETTINGS } from "../../engines/cluster/node-settings.ts";
+import { copyOfMessage } from "../../sim/tunnel/message-copy.ts";
 
 const MESSAGES_MAX = 100_000;
 /** Visitors are admitted only on the test's command. */
@@ -165,7 +166,7 @@ export class InstantCluster implements Engine {
         if (++delivered > MESSAGES_MAX) throw new Error("the nodes never stop writing to each other");
         const { from, to, message } = one;
         const node = this.#nodes[Number(to.slice(1))]!;
-        node.deliver(from, structuredClone(message));
+        node.deliver(from, copyOfMessage(message));
         node.flush();
         quiet = 0;
       }

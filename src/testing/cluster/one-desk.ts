@@ -53,7 +53,7 @@ interface Place {
 }
 
 export interface DeskMember {
-  readonly slot: number;
+  readonly number: number;
   readonly name: string;
   readonly life: number;
   readonly address: string;
@@ -84,16 +84,16 @@ export class OneDesk {
   }
 
   get members(): DeskMember[] {
-    return [...this.#members.values()].sort((a, b) => a.slot - b.slot);
+    return [...this.#members.values()].sort((a, b) => a.number - b.number);
   }
 
   /** A node shows that it lives. */
-  seen({ name, life, address }: Omit<DeskMember, "slot">, now: number): DeskMember {
+  seen({ name, life, address }: Omit<DeskMember, "number">, now: number): DeskMember {
     this.now = Math.max(this.now, now);
     const known = this.#members.get(name);
-    const slot = known?.slot ?? this.#freeSlot();
+    const number = known?.number ?? this.#freeNumber();
     if (known?.life !== life) this.version++;
-    const member = { slot, name, life, address, seenAt: this.now };
+    const member = { number, name, life, address, seenAt: this.now };
     this.#members.set(name, member);
     for (const other of [...this.#members.values()]) {
       if (this.now - other.seenAt <= SILENT_MS) continue;
@@ -189,9 +189,9 @@ export class OneDesk {
     return this.is("too fast") ? free : Math.min(free, this.#flow.allowance(newUsersPerMinute, this.now));
   }
 
-  #freeSlot(): number {
-    const taken = new Set([...this.#members.values()].map(({ slot }) => slot));
-    for (let slot = 0; ; slot++) if (!taken.has(slot)) return slot;
+  #freeNumber(): number {
+    const taken = new Set([...this.#members.values()].map(({ number }) => number));
+    for (let number = 0; ; number++) if (!taken.has(number)) return number;
   }
 
   #wait(place: Place, ticket: Ticket, dice: number, now: number): JoinAnswer & TicketAnswer {

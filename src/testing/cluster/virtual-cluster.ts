@@ -9,6 +9,7 @@ import type { Ticket } from "../../core/ticket.ts";
 import { ClusterNode } from "../../engines/cluster/node.ts";
 import { DEFAULT_NODE_SETTINGS, type NodeSettings } from "../../engines/cluster/node-settings.ts";
 import type { Message } from "../../engines/cluster/wire/message.ts";
+import { copyOfMessage } from "../../sim/tunnel/message-copy.ts";
 
 const STEP_MS = 10;
 const SETTLE_MS = 3_000;
@@ -60,7 +61,7 @@ export class VirtualCluster {
         for (const { to, message } of node.takeOutbox()) {
           isQuiet = false;
           if (this.arrives(from, to, message))
-            this.nodes.get(to)?.receive(from, structuredClone(message), this.now);
+            this.nodes.get(to)?.receive(from, copyOfMessage(message), this.now);
         }
     }
   }

@@ -349,7 +349,7 @@ function invites(play: Play): void {
   });
 
   play(
-    "whoever cannot wait goes straight through or gets nothing, and uses nothing up",
+    "a visitor who cannot wait goes straight through or is refused, and a refusal uses nothing up",
     { totalActiveUsers: 1 },
     async (stage) => {
       const passing = { canWait: false };

@@ -260,7 +260,7 @@ export function draws(play: Play): void {
       assert.deepEqual(
         given,
         tickets.map(({ sequence }) => sequence),
-        "sequences rise, whoever has them now",
+        "sequences rise with each place given",
       );
       const now = await currentTickets(stage, order);
       assert.deepEqual(placesOf(given, now), range(60));
@@ -347,7 +347,7 @@ export function draws(play: Play): void {
   );
 
   play(
-    "whoever was drawn and comes back late is not gathered again by an event that was announced since",
+    "a drawn visitor who comes back late is not gathered again by an event announced since",
     {},
     async (stage) => {
       const during = { totalActiveUsers: 1, lapseAfterMs: 1_000, sessionDurationMs: 3_600_000 };

@@ -3,7 +3,7 @@
  * the conformance suite's chapters.
  */
 import assert from "node:assert/strict";
-import { type Capabilities, type Capability, lacking } from "../../core/capabilities.ts";
+import type { Capabilities, Capability } from "../../core/capabilities.ts";
 import type { Engine, Entered, TicketAnswer, Waiting } from "../../core/engine.ts";
 import { DEFAULT_RULES, type RoomRules } from "../../core/rules.ts";
 import type { Ticket } from "../../core/ticket.ts";
@@ -79,7 +79,7 @@ export class EngineStage {
 
 /** Why an engine is not asked to pass a test that needs this; false when it is. */
 export function whyNot({ capabilities }: EngineUnderTest, needs: readonly Capability[]): string | false {
-  const missing = lacking(capabilities, needs);
+  const missing = needs.filter((capability) => !capabilities[capability]);
   return missing.length > 0 && `this engine does not have ${missing.join(", ")}`;
 }
 

@@ -44,19 +44,23 @@ function firmAndLoose(play: Play): void {
     },
   );
 
-  play("whoever comes late enters while there is room", { ...one, totalActiveUsers: 2 }, async (stage) => {
-    const passes = [(await stage.joinEntered()).pass, (await stage.joinEntered()).pass];
-    const [slow] = await stage.joinMany(1);
-    for (const pass of passes) await stage.engine.leave(pass);
-    await stage.pass(30_000);
-    assert.equal((await stage.engine.counts(ROOM)).looseTurns, 1);
-    expectKind(await stage.engine.enter(slow!), "entered");
-    const { admitted, looseTurns, onSite } = await stage.engine.counts(ROOM);
-    assert.deepEqual([admitted, looseTurns, onSite], [0, 0, 1]);
-  });
+  play(
+    "a visitor who comes late enters while there is room",
+    { ...one, totalActiveUsers: 2 },
+    async (stage) => {
+      const passes = [(await stage.joinEntered()).pass, (await stage.joinEntered()).pass];
+      const [slow] = await stage.joinMany(1);
+      for (const pass of passes) await stage.engine.leave(pass);
+      await stage.pass(30_000);
+      assert.equal((await stage.engine.counts(ROOM)).looseTurns, 1);
+      expectKind(await stage.engine.enter(slow!), "entered");
+      const { admitted, looseTurns, onSite } = await stage.engine.counts(ROOM);
+      assert.deepEqual([admitted, looseTurns, onSite], [0, 0, 1]);
+    },
+  );
 
   play(
-    "whoever comes late to a full site is the first in line again, once, and misses no turn by it",
+    "a visitor who comes late to a full site is the first in line again, once, and misses no turn by it",
     one,
     async (stage) => {
       const [slow, next, last] = await freeOneSlot(stage, 3);
@@ -74,7 +78,7 @@ function firmAndLoose(play: Play): void {
   );
 
   play(
-    "whoever goes back to the front and does not use the next turn either has missed one",
+    "a visitor who goes back to the front and does not use the next turn either has missed one",
     one,
     async (stage) => {
       const [stuck, next] = await freeOneSlot(stage, 2);
@@ -123,7 +127,7 @@ function firmAndLoose(play: Play): void {
   );
 
   play(
-    "the site and its firm turns are never more than may be, whoever comes with a loose one",
+    "visits and firm turns never exceed the limit, whoever comes with a loose turn",
     { totalActiveUsers: 3, newUsersPerMinute: 60, claimWindowMs: 60_000, lapseAfterMs: 3_600_000 },
     async (stage) => {
       const passes = [];

@@ -106,7 +106,7 @@ export function resumingVisits(play: Play): void {
     assert.notEqual(await stage.engine.resume(pass, true), null);
   });
 
-  play("whoever found no slot for their visit asks for one once a second", session, async (stage) => {
+  play("a visitor who found no slot for their visit may ask again once a second", session, async (stage) => {
     const { pass } = await stage.joinEntered();
     await stage.pass(SESSION_MS + PRESENCE_GRACE_MS + TICK_MS);
     const other = (await stage.joinEntered()).pass;
@@ -210,7 +210,7 @@ export function resumingVisits(play: Play): void {
   });
 
   play(
-    "whoever left or was sent away does not come back with their pass",
+    "a visitor who left or was revoked does not come back with their pass",
     { ...session, totalActiveUsers: 2 },
     async (stage) => {
       const [left, revoked] = [(await stage.joinEntered()).pass, (await stage.joinEntered()).pass];

@@ -185,7 +185,7 @@ function waiting(play: Play): void {
   );
 
   const rarelyAsked = { totalActiveUsers: 2, claimWindowMs: 10_000, pollBudgetPerSecond: 1 };
-  play("whoever comes back when told misses no turn", rarelyAsked, comeWhenTold);
+  play("a visitor who comes back when told misses no turn", rarelyAsked, comeWhenTold);
   play(
     "nor does anyone where the next is picked in random order",
     { ...rarelyAsked, queueingMethod: "random" },

@@ -69,7 +69,8 @@ export interface Size {
 
 /** Declares the property for one engine. */
 export function starvingTests(subject: EngineUnderTest, { runs, honest }: Size): void {
-  const name = "those who use their turns get in at half their speed at least, whoever does not";
+  const name =
+    "visitors who use their turns get in at no less than half their rate, however many others do not";
   test(`${subject.name} engine: ${name}`, async () => {
     await fc.assert(
       fc.asyncProperty(sieges, async (siege) => {

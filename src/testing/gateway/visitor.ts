@@ -72,7 +72,7 @@ export class EventReader {
     return this.events.filter((event) => event.name === name).length;
   }
 
-  /** Waits until so many events by this name have come. */
+  /** Waits until this many events of this name have arrived. */
   heard(name: string, times = 1): Promise<void> {
     return until(() => this.count(name) >= times, `${times} "${name}" events`);
   }

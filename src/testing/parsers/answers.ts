@@ -1,7 +1,7 @@
 /** Parsers of answers from origins, key servers, Redis and peers, which may be compromised, too. */
 import { parseKeySet } from "../../config/jwt-keys.ts";
 import { entriesIn } from "../../engines/cluster/log/entry-blocks.ts";
-import { placeOf } from "../../engines/cluster/wire/address.ts";
+import { endpointOf } from "../../engines/cluster/wire/address.ts";
 import { isMessageBody } from "../../engines/cluster/wire/body-shapes.ts";
 import { FRAME_BYTES_MAX, FrameReader, lengthPrefix } from "../../engines/cluster/wire/frames.ts";
 import { AcceptorHandshake, secretKey } from "../../engines/cluster/wire/handshake.ts";
@@ -136,7 +136,7 @@ const peers: readonly Parser[] = [
     read: (text) => entriesIn([4_000, Buffer.from(text, "latin1")]),
     worst: [again("\x01\x00\x00\x00a\x01\x00\x00\x00"), again("\x00\x00\x00\x00")],
   },
-  { name: "peer: address", read: placeOf, worst: [again("a:"), again("["), again("a.")] },
+  { name: "peer: address", read: endpointOf, worst: [again("a:"), again("["), again("a.")] },
 ];
 
 export const ANSWER_PARSERS: readonly Parser[] = [...origins, ...redis, ...peers];

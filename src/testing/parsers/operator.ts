@@ -16,7 +16,7 @@ import { again, type Parser } from "./parser.ts";
 
 const current = roomSchema.parse({ totalActiveUsers: 1, lanes: { vip: {} } });
 const NAMES = { escaped: new Set(["ahead", "message"]), raw: new Set(["script"]) };
-const CONTEXT = { trustedProxies: [], place: "memory", checkPage: () => null } as const;
+const CONTEXT = { trustedProxies: [], lineKind: "memory", checkPage: () => null } as const;
 const hiding = createHiding(Buffer.alloc(32));
 
 const control: readonly Parser[] = [

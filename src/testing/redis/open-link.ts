@@ -29,7 +29,7 @@ export interface TestLinkOptions extends Partial<RedisServers> {
   readonly library?: Library;
   /** Its clock and timers; the real ones unless told otherwise. */
   readonly world?: World;
-  /** The problem to wait for; without one, that there is none. */
+  /** The problem to wait for; left out: waits until there is none. */
   readonly problem?: RedisProblemKind;
 }
 

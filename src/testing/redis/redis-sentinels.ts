@@ -1,5 +1,5 @@
 /**
- * A Redis watched by sentinels: a primary, two replicas, and three sentinels of which two must agree. No server counts as dead
+ * A Redis watched by sentinels: a primary, two replicas, and three sentinels with a quorum of two. No server counts as dead
  * because the machine is busy. Once the sentinels' timeouts are short, a primary that dies is replaced by one of its replicas
  * after about two seconds.
  */

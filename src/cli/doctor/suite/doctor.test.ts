@@ -233,7 +233,7 @@ describe("fairgate doctor", { concurrency: 4 }, () => {
     using folder = ownFolder();
     const directory = `${folder.path}/kept`;
     const before = reportOf(checkData(directory));
-    assert.match(before.of("data").join(), /^ok: It is not there yet, and can be made/);
+    assert.match(before.of("data").join(), /^ok: It does not exist yet, and can be created/);
     assert.match(before.of("disk").join(), /are free\.$/);
     assert.match(before.of("process").join(), /^ok: No Fairgate runs on it/);
     folder.write("file", "");
@@ -241,9 +241,10 @@ describe("fairgate doctor", { concurrency: 4 }, () => {
       reportOf(checkData(`${folder.path}/file`))
         .of("data")
         .join(),
-      /^problem: .*is no directory/,
+      /^problem: .*is not a directory/,
     );
-    const flags = ["--origin", "http://127.0.0.1:3000", "--total-active-users", "5"];
+    // Nothing listens there, on any machine.
+    const flags = ["--origin", "http://127.0.0.1:1", "--total-active-users", "5"];
     await using run = await startRun([...flags, "--data", directory]);
     const [held, nothing] = await Promise.all([
       askCommand(...flags, "--data", directory),

@@ -24,13 +24,13 @@ const LATER = START + 3_600_000;
 /** A node's books of one room, and its part in having them everywhere. */
 class Peer {
   readonly id: string;
-  readonly slot: number;
+  readonly number: number;
   readonly rooms = new Map<string, RoomBooks>();
   readonly replication: Replication;
 
-  constructor(name: string, slot: number) {
+  constructor(name: string, number: number) {
     this.id = `${name}#1`;
-    this.slot = slot;
+    this.number = number;
     this.replication = new Replication(this.id, this.rooms, PERIOD_MS);
     this.open();
   }
@@ -53,7 +53,7 @@ class Peer {
 
   /** The n-th key that this node gives out. */
   key(n: number): number {
-    return keyAt({ at: START + n, node: this.slot });
+    return keyAt({ at: START + n, node: this.number });
   }
 
   wait(...ns: number[]): void {
@@ -77,7 +77,7 @@ class Cluster {
   arrives: (from: string, to: string) => boolean = () => true;
 
   constructor(names: string) {
-    this.peers = [...names].map((name, slot) => new Peer(name, slot));
+    this.peers = [...names].map((name, number) => new Peer(name, number));
     let view = foundingView(memberOf(names[0]!));
     for (const name of names.slice(1)) view = committed(withMember(view, memberOf(name), 0)!);
     this.view = view;

@@ -1,6 +1,7 @@
 /**
- * How all nodes come to know the same. Each writes a log, and logs travel along the tree: a node sends its neighbours what it
- * wrote and what it got from the others. So a period takes two messages for each edge, not one for each pair of nodes.
+ * Replicates logs, so that all nodes know the same. Each node writes one log. Logs travel along the tree: in each period a node
+ * sends its neighbours the entries it wrote and those it got from the others. So a period takes two messages for each edge, not
+ * one for each pair of nodes.
  *
  *        A           what B writes goes to A and to D; A sends it on to C
  *      ↗   ↘
@@ -8,8 +9,8 @@
  *      ↘
  *       D
  *
- * When owners are gone, the nodes first bring each other to the same state of those owners' logs (then a node is `settled` in its
- * view). After that their places are taken over (takeover.ts).
+ * When owners have left or died, the remaining nodes first exchange those owners' logs until all have the same entries (a node is
+ * then `settled` in its view). After that takeover.ts gives their places new owners.
  */
 
 import { treeOf } from "../membership/tree.ts";
@@ -67,14 +68,14 @@ export class Replication {
   /** While a neighbour is stuck: nodes beyond it that have told how far they are, and when they were asked. */
   readonly #direct = new Set<string>();
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** Whom to send acknowledgements for which logs, and since when. */
+  /** Acknowledgements to be sent: for each peer, which logs, and since when. */
   readonly #unread = new Map<string, { readonly since: number; readonly logs: Set<string> }>();
   #isSettled = false;
   /** A room was opened, and some logs must be read again. */
   #isCopyWanted = false;
   #toldAt = Number.NEGATIVE_INFINITY;
   #nextSendAt = Number.NEGATIVE_INFINITY;
-  /** How much of the own log was sent to everyone, and when something is to be sent again. */
+  /** How much of this node's log was sent to all neighbours, and when the next send is due. */
   #sentHead = 0;
   #dueAt = Number.NEGATIVE_INFINITY;
   #confirmations: Confirmation[] = [];
@@ -89,7 +90,7 @@ export class Replication {
     this.#own = this.#logOf(self);
   }
 
-  /** True when this node knows everything of gone owners that any member knows. */
+  /** True when this node has every entry of gone owners that any member has. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
@@ -120,7 +121,7 @@ export class Replication {
     this.#confirmations.push({ head: this.#own.head, by: now + CONFIRM_MAX_MS, done });
   }
 
-  /** Another view: what was said in the last one is void. */
+  /** Starts a new view: whatever peers reported in the last one no longer counts. */
   start(view: View, now: number): void {
     const before = this.#view;
     this.#view = view;
@@ -517,11 +518,11 @@ export class Replication {
 }
 
 function waysOf(view: View, self: string): Map<string, string> {
-  const tree = treeOf(view.members.map(({ slot }) => slot));
-  const ids = new Map(view.members.map((member) => [member.slot, idOf(member)]));
-  const own = view.members.find((member) => idOf(member) === self)!.slot;
-  const others = view.members.filter(({ slot }) => slot !== own);
-  return new Map(others.map(({ slot }) => [ids.get(slot)!, ids.get(tree.towards(own, slot))!]));
+  const tree = treeOf(view.members.map(({ number }) => number));
+  const ids = new Map(view.members.map((member) => [member.number, idOf(member)]));
+  const own = view.members.find((member) => idOf(member) === self)!.number;
+  const others = view.members.filter(({ number }) => number !== own);
+  return new Map(others.map(({ number }) => [ids.get(number)!, ids.get(tree.towards(own, number))!]));
 }
 
 function buddiesOf(view: View, self: string, neighbours: ReadonlySet<string>): string[] {

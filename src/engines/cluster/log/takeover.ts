@@ -42,8 +42,8 @@ interface Gone {
 export function homeOf(key: number, view: View): string {
   let best = "";
   let bestHash = -1;
-  for (const { slot, name, life } of view.members) {
-    const hash = mixed(key, slot);
+  for (const { number, name, life } of view.members) {
+    const hash = mixed(key, number);
     if (hash <= bestHash) continue;
     best = idOf({ name, life });
     bestHash = hash;
@@ -116,10 +116,10 @@ function settleLoan(books: RoomBooks, place: Place, claim: Claim): void {
 }
 
 /** A well-mixed hash from 0 to 2^32 − 1. */
-function mixed(key: number, slot: number): number {
+function mixed(key: number, node: number): number {
   const high = Math.floor(key / 4_294_967_296);
   let hash =
-    Math.imul((key >>> 0) ^ Math.imul(high + 1, 0x9e3779b1), 0x85ebca6b) ^ Math.imul(slot + 1, 0xc2b2ae35);
+    Math.imul((key >>> 0) ^ Math.imul(high + 1, 0x9e3779b1), 0x85ebca6b) ^ Math.imul(node + 1, 0xc2b2ae35);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
   return (hash ^ (hash >>> 15)) >>> 0;

@@ -339,7 +339,7 @@ test("a whole cluster that starts again without the first in its list is one aga
   assert.deepEqual(network.views(), { b: "bc-", c: "bc-" });
 });
 
-test("while most listed nodes are silent it creates no cluster, and says whom it waits for", () => {
+test("while most listed nodes are silent it creates no cluster, and names those it waits for", () => {
   const cases = [
     { list: "ab", refusing: "", founds: false },
     { list: "abc", refusing: "", founds: false },
@@ -390,7 +390,7 @@ test("a malformed view is ignored, and a view without this node is not taken ove
   const network = clusterOf("ab");
   const a = nodeOf(network, "a");
   const before = viewNumber(a.view!);
-  const strange = { ...a.view!, version: 99, members: [{ slot: 5, name: "x", life: 1, address: "x" }] };
+  const strange = { ...a.view!, version: 99, members: [{ number: 5, name: "x", life: 1, address: "x" }] };
   const hostile = [
     null,
     7,
@@ -411,7 +411,7 @@ test("an answer to a knock counts only shortly after that knock", () => {
     ...a.view!,
     version: 7,
     maker: 5,
-    members: [{ slot: 5, name: "x", life: 1, address: "x" }],
+    members: [{ number: 5, name: "x", life: 1, address: "x" }],
   };
   const view = { ...other, lost: [], isMajority: false };
   a.receive("x", { kind: "met", number: 1, view }, network.now);

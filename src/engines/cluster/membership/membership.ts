@@ -41,7 +41,7 @@ const REFUSED_FOR_MS = 3_000;
 const REFUSED_PAUSE_MS = 2_500;
 
 export type MembershipBody =
-  | { readonly kind: "joinMe"; readonly member: Omit<Member, "slot"> }
+  | { readonly kind: "joinMe"; readonly member: Omit<Member, "number"> }
   | { readonly kind: "notYet"; readonly why: string }
   | { readonly kind: "view"; readonly view: View }
   | { readonly kind: "hello" }
@@ -61,7 +61,7 @@ export interface MembershipSettings {
 
 export class Membership {
   readonly #settings: MembershipSettings;
-  readonly #self: Omit<Member, "slot">;
+  readonly #self: Omit<Member, "number">;
   readonly #startedAt: number;
   #join: readonly string[];
   #view: View | null = null;
@@ -122,7 +122,7 @@ export class Membership {
 
   get nodeNumber(): number | null {
     const id = this.selfId;
-    return this.#view?.members.find((member) => idOf(member) === id)?.slot ?? null;
+    return this.#view?.members.find((member) => idOf(member) === id)?.number ?? null;
   }
 
   get isLeaving(): boolean {
@@ -246,7 +246,7 @@ export class Membership {
   }
 
   /** A node wants to join. Any member may be asked; the coordinator decides. */
-  #takeIn(from: string, member: Omit<Member, "slot">, now: number): void {
+  #takeIn(from: string, member: Omit<Member, "number">, now: number): void {
     const view = this.#view;
     if (!view || this.isLeaving || member.name === this.#self.name) return;
     const known = view.members.find(({ name }) => name === member.name);
@@ -254,7 +254,7 @@ export class Membership {
     if (known && known.life > member.life) return;
     const coordinator = this.#coordinator(view);
     if (coordinator !== this.nodeNumber) {
-      const to = view.members.find(({ slot }) => slot === coordinator)!.address;
+      const to = view.members.find(({ number }) => number === coordinator)!.address;
       if (to !== from) this.#send(to, { kind: "joinMe", member });
       return;
     }
@@ -287,13 +287,13 @@ export class Membership {
   /** A view without this node: the coordinator of this part finds out whether the two can merge. */
   #forward(theirs: View, now: number): void {
     const view = this.#view!;
-    const slot = this.#coordinator(view, theirs);
-    if (slot === this.nodeNumber) {
-      if (slot !== this.#coordinator(view) || !leads(view, theirs))
+    const number = this.#coordinator(view, theirs);
+    if (number === this.nodeNumber) {
+      if (number !== this.#coordinator(view) || !leads(view, theirs))
         this.#knockAt(theirs.members[0]!.address, now);
       return;
     }
-    const coordinator = view.members.find((member) => member.slot === slot)!;
+    const coordinator = view.members.find((member) => member.number === number)!;
     this.#send(coordinator.address, { kind: "view", view: theirs });
   }
 
@@ -418,7 +418,7 @@ export class Membership {
   #coordinator(view: View, met: View | null = null): number {
     const movedOn = met && viewNumber(met) > viewNumber(view) ? new Set(met.members.map(idOf)) : null;
     const isHere = (id: string) => id === this.selfId || !(this.#dead.has(id) || movedOn?.has(id));
-    return view.members.find((member) => isHere(idOf(member)))!.slot;
+    return view.members.find((member) => isHere(idOf(member)))!.number;
   }
 
   #peers(): Member[] {

@@ -76,7 +76,7 @@ test("the order of the members, and naming one twice, change nothing", () => {
   );
 });
 
-test("whoever walks towards a member arrives, over edges, never far", () => {
+test("every walk towards a member arrives, over edges of the tree, in few steps", () => {
   fc.assert(
     fc.property(nodes, fc.nat(), fc.nat(), (members, a, b) => {
       const tree = treeOf(members);

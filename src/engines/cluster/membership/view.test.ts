@@ -28,12 +28,12 @@ function clusterOf(...names: string[]): View {
 const losing = (view: View, ...names: string[]) =>
   withoutLost(view, new Set(names.map((name) => `${name}#1`)), 0);
 const namesIn = (members: View["members"]) => members.map(({ name }) => name).join("");
-const slotsIn = (members: View["members"]) =>
-  Object.fromEntries(members.map(({ name, slot }) => [name, slot]));
+const numbersIn = (members: View["members"]) =>
+  Object.fromEntries(members.map(({ name, number }) => [name, number]));
 
-test("a founder is alone, in slot 0, and the majority", () => {
+test("a founder is alone, with number 0, and the majority", () => {
   const view = foundingView(node("a"));
-  assert.deepEqual(view.members, [{ ...node("a"), slot: 0 }]);
+  assert.deepEqual(view.members, [{ ...node("a"), number: 0 }]);
   assert.equal(view.isMajority, true);
 });
 
@@ -77,20 +77,20 @@ test("members that are proved dead do not vote", () => {
 test("a new life of a node takes its number, and the old one is over", () => {
   const view = losing(clusterOf("a", "b", "c"), "b");
   const back = withMember(view, node("b", 2), 0)!;
-  assert.deepEqual(slotsIn(back.members), { a: 0, b: 1, c: 2 });
+  assert.deepEqual(numbersIn(back.members), { a: 0, b: 1, c: 2 });
   assert.deepEqual(back.lost, []);
   assert.equal(back.members[1]!.life, 2);
 });
 
 test("the number of a lost member is given to no other, and that of a dead one not soon", () => {
   const view = withMember(losing(clusterOf("a", "b", "c"), "b"), node("d"), 0)!;
-  assert.deepEqual(slotsIn(view.members), { a: 0, c: 2, d: 3 });
+  assert.deepEqual(numbersIn(view.members), { a: 0, c: 2, d: 3 });
   let later = withoutDead(view, ["b#1"], 0);
-  for (let slot = 4; slot < NODES_MAX; slot++) {
-    later = withMember(later, node(`n${slot}`), 0)!;
-    assert.equal(slotsIn(later.members)[`n${slot}`], slot);
+  for (let number = 4; number < NODES_MAX; number++) {
+    later = withMember(later, node(`n${number}`), 0)!;
+    assert.equal(numbersIn(later.members)[`n${number}`], number);
   }
-  assert.equal(slotsIn(withMember(later, node("last"), 0)!.members).last, 1, "when all others are taken");
+  assert.equal(numbersIn(withMember(later, node("last"), 0)!.members).last, 1, "when all others are taken");
 });
 
 test("no node is taken in when all numbers are in use, but a new life of a member is", () => {
@@ -116,8 +116,8 @@ test("when two parts gave one number to two members, the leading part's member k
   const view = clusterOf("a", "b", "c");
   const large = withMember(losing(view, "c"), node("new"), 0)!;
   const small = withMember(withoutLost(view, new Set(["a#1", "b#1"]), 2), node("other"), 2)!;
-  assert.equal(slotsIn(large.members).new, slotsIn(small.members).other, "the test is about a conflict");
-  assert.deepEqual(slotsIn(merged(large, small, 0).members), { a: 0, b: 1, c: 2, new: 3, other: 4 });
+  assert.equal(numbersIn(large.members).new, numbersIn(small.members).other, "the test is about a conflict");
+  assert.deepEqual(numbersIn(merged(large, small, 0).members), { a: 0, b: 1, c: 2, new: 3, other: 4 });
 });
 
 test("of two lives of one node the later is a member, whichever part it is in", () => {
@@ -168,13 +168,13 @@ function after(parts: readonly View[], { kind, a, b }: Step): View[] {
     const other = rest[b % Math.max(1, rest.length)];
     if (!other) return [...parts];
     const [leading, led] = leads(one, other) ? [one, other] : [other, one];
-    return [...rest.filter((part) => part !== other), merged(leading, led, leading.members[0]!.slot)];
+    return [...rest.filter((part) => part !== other), merged(leading, led, leading.members[0]!.number)];
   }
   const left = one.members.filter((_, index) => (b >> index) & 1);
   const right = one.members.filter((_, index) => !((b >> index) & 1));
   if (left.length === 0 || right.length === 0) return [...parts];
   const without = (gone: View["members"], maker: number) => withoutLost(one, new Set(gone.map(idOf)), maker);
-  return [...rest, without(right, left[0]!.slot), without(left, right[0]!.slot)];
+  return [...rest, without(right, left[0]!.number), without(left, right[0]!.number)];
 }
 
 test("however a cluster is cut and put together again, no two parts ever have the majority", () => {
@@ -205,14 +205,14 @@ test("a malformed view is rejected", () => {
     { ...view, maker: 64 },
     { ...view, members: [] },
     { ...view, members: [null] },
-    { ...view, members: [{ ...view.members[0], slot: -1 }] },
+    { ...view, members: [{ ...view.members[0], number: -1 }] },
     { ...view, members: [{ ...view.members[0], life: "1" }] },
     { ...view, members: new Array(65).fill(view.members[0]) },
     { ...view, lost: undefined },
     { ...view, bases: [[1]] },
     { ...view, bases: ["a#1"] },
     { ...view, isMajority: 1 },
-    { ...view, lastSlot: 64 },
+    { ...view, lastNumber: 64 },
   ];
   for (const value of wrong) assert.equal(isView(value), false, JSON.stringify(value));
 });

@@ -17,8 +17,8 @@ import { type Shape, shape } from "../wire/shapes.ts";
 const { flag, list, record, upTo, whole } = shape;
 
 export interface Member {
-  /** The node number, 0 to 63; part of every order key this member gives out. Not a slot of a room's capacity. */
-  readonly slot: number;
+  /** The node number, 0 to 63; part of every order key this member gives out. */
+  readonly number: number;
   readonly name: string;
   /** Rises with every start. */
   readonly life: number;
@@ -37,7 +37,7 @@ export interface View {
   readonly bases: readonly (readonly string[])[];
   readonly isMajority: boolean;
   /** The node number last given out. The next new node gets the one after it, so that numbers are not soon reused. */
-  readonly lastSlot: number;
+  readonly lastNumber: number;
 }
 
 export const NODES_MAX = 64;
@@ -60,8 +60,8 @@ export function viewNumber({ version, maker }: Pick<View, "version" | "maker">):
 }
 
 /** A cluster of one. */
-export function foundingView(founder: Omit<Member, "slot">): View {
-  const member = { ...founder, slot: 0 };
+export function foundingView(founder: Omit<Member, "number">): View {
+  const member = { ...founder, number: 0 };
   return {
     version: 1,
     maker: 0,
@@ -69,7 +69,7 @@ export function foundingView(founder: Omit<Member, "slot">): View {
     lost: [],
     bases: [[idOf(member)]],
     isMajority: true,
-    lastSlot: 0,
+    lastNumber: 0,
   };
 }
 
@@ -80,13 +80,13 @@ export function committed(view: View): View {
 }
 
 /** Adds a new node, or a new life that ends the former one. Null when all node numbers are taken. */
-export function withMember(view: View, newcomer: Omit<Member, "slot">, maker: number): View | null {
+export function withMember(view: View, newcomer: Omit<Member, "number">, maker: number): View | null {
   const before = [...view.members, ...view.lost].find(({ name }) => name === newcomer.name);
-  const slot = before?.slot ?? freeNumber([...view.members, ...view.lost], view.lastSlot);
-  if (slot === null) return null;
+  const number = before?.number ?? freeNumber([...view.members, ...view.lost], view.lastNumber);
+  if (number === null) return null;
   const without = withoutProven(view, before ? [idOf(before)] : []);
-  const members = [...without.members, { ...newcomer, slot }];
-  return { ...next(view, { ...without, members }, maker), lastSlot: before ? view.lastSlot : slot };
+  const members = [...without.members, { ...newcomer, number }];
+  return { ...next(view, { ...without, members }, maker), lastNumber: before ? view.lastNumber : number };
 }
 
 /** Moves members that cannot be reached to the lost ones. */
@@ -104,24 +104,24 @@ export function withoutDead(view: View, ids: readonly string[], maker: number): 
 /** Merges two parts. The leading one keeps its node numbers and its votes. */
 export function merged(leading: View, other: View, maker: number): View {
   const members = [...leading.members];
-  const lastSlot = Math.max(leading.lastSlot, other.lastSlot);
+  const lastNumber = Math.max(leading.lastNumber, other.lastNumber);
   for (const member of other.members) {
     if (members.some((known) => idOf(known) === idOf(member))) continue;
     const newer = members.find(({ name, life }) => name === member.name && life > member.life);
     if (newer) continue;
     const older = members.findIndex(({ name }) => name === member.name);
     if (older >= 0) members.splice(older, 1);
-    const isTaken = members.some(({ slot }) => slot === member.slot);
-    const slot = isTaken
-      ? freeNumber([...members, ...leading.lost, ...other.members], lastSlot)
-      : member.slot;
-    if (slot !== null) members.push({ ...member, slot });
+    const isTaken = members.some(({ number }) => number === member.number);
+    const number = isTaken
+      ? freeNumber([...members, ...leading.lost, ...other.members], lastNumber)
+      : member.number;
+    if (number !== null) members.push({ ...member, number });
   }
   const names = new Set(members.map(({ name }) => name));
   const lost = uniqueById([...leading.lost, ...other.lost]).filter(({ name }) => !names.has(name));
   const bases = leading.isMajority ? leading.bases : [...leading.bases, ...other.bases];
   const later = leading.version >= other.version ? leading : other;
-  return { ...next(later, { members, lost, bases }, maker, leading), lastSlot };
+  return { ...next(later, { members, lost, bases }, maker, leading), lastNumber };
 }
 
 /** Which of two parts leads: the one with the majority, then the later one, then the one with the lower first member. */
@@ -131,12 +131,12 @@ export function leads(view: View, other: View): boolean {
   return idOf(view.members[0]!) <= idOf(other.members[0]!);
 }
 
-const slot = upTo(NODES_MAX - 1);
+const number = upTo(NODES_MAX - 1);
 const anyText: Shape = (value) => typeof value === "string";
-const members = list(record({ slot, name: anyText, life: whole, address: anyText }), NODES_MAX);
+const members = list(record({ number, name: anyText, life: whole, address: anyText }), NODES_MAX);
 const viewShape = record({
-  ...{ version: upTo(VERSION_MAX), maker: slot, members, lost: members, bases: list(list(anyText)) },
-  ...{ isMajority: flag, lastSlot: slot },
+  ...{ version: upTo(VERSION_MAX), maker: number, members, lost: members, bases: list(list(anyText)) },
+  ...{ isMajority: flag, lastNumber: number },
 });
 
 /** True for a well-formed view; a peer of another version may send anything. */
@@ -165,11 +165,11 @@ function next(before: View, { members, lost, bases }: Body, maker: number, from:
   return {
     version: before.version + 1,
     maker,
-    members: [...members].sort((a, b) => a.slot - b.slot),
-    lost: [...lost].sort((a, b) => a.slot - b.slot),
+    members: [...members].sort((a, b) => a.number - b.number),
+    lost: [...lost].sort((a, b) => a.number - b.number),
     bases: living,
     isMajority: living.every((base) => hasMajority(present, base)),
-    lastSlot: before.lastSlot,
+    lastNumber: before.lastNumber,
   };
 }
 
@@ -187,10 +187,10 @@ function isSameBase(bases: View["bases"], base: readonly string[]): boolean {
   return bases.length === 1 && bases[0]!.length === base.length && base.every((id) => bases[0]!.includes(id));
 }
 
-function freeNumber(taken: readonly Member[], lastSlot: number): number | null {
+function freeNumber(taken: readonly Member[], lastNumber: number): number | null {
   for (let step = 1; step <= NODES_MAX; step++) {
-    const slot = (lastSlot + step) % NODES_MAX;
-    if (!taken.some((member) => member.slot === slot)) return slot;
+    const number = (lastNumber + step) % NODES_MAX;
+    if (!taken.some((member) => member.number === number)) return number;
   }
   return null;
 }
@@ -200,5 +200,5 @@ function uniqueById(members: readonly Member[]): Member[] {
 }
 
 function isRising(members: readonly Member[]): boolean {
-  return members.every(({ slot }, index) => index === 0 || slot > members[index - 1]!.slot);
+  return members.every(({ number }, index) => index === 0 || number > members[index - 1]!.number);
 }

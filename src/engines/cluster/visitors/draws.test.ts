@@ -154,7 +154,7 @@ test("everyone draws the same, in whatever order logs are read and whatever is w
   );
 });
 
-test("places go to those whom the draw names, and old tickets are read as what they have become", () => {
+test("the draw decides who gets which place, and tickets from before it are read with their new place", () => {
   const [a, b, c] = played({ joins: [0, 1, 2, 0, 1, 2, 1], before: [], after: [] });
   b.read(c);
   const pool = [0, 1, 2, 0, 1, 2, 1].map((slot, n) => ({

@@ -3,9 +3,9 @@
  * since each is remembered until no ticket for it can be valid. So each is a row of typed arrays and not an object: a hash table
  * by key, with linear probing.
  *
- * A place that is over stays over, whoever said so and in whatever order entries arrive, so it has no owner. But some log must
- * tell newcomers of it: the one of the latest view, and among those the one with the first name, so that all nodes that have read
- * the same agree.
+ * A place that is over stays over, in whatever order entries arrive, so it needs no owner. But one log must carry it to nodes that
+ * join later: of the logs that have it, the one with the latest view, and between equals the one with the first name. So nodes
+ * that have read the same entries agree.
  */
 export interface OverPlace {
   readonly key: number;

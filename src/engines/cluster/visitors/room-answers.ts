@@ -1,7 +1,7 @@
 /**
  * A room's answers to visitors, on any node. A node joins visitors by itself. It answers a check-in at once from what it knows,
- * whoever owns the place, and tells the owner (`Seen`). Whatever gives or frees a slot is up to the owner, and is done here for
- * this node's places.
+ * whichever node owns the place, and tells the owner (`Seen`). Only the owner gives or frees a slot: here that is done for this
+ * node's own places.
  */
 import type {
   Admitted,
@@ -95,7 +95,7 @@ export function welcomeTo(
   return books.door.greet(newcomer, books.crowd, now);
 }
 
-/** Answers a check-in, whoever owns the place. */
+/** Answers a check-in. Any node may, not only the owner of the place. */
 export function checkIn(books: RoomBooks, shown: Ticket, moment: Moment): CheckedIn {
   const { now } = moment;
   if (shown.expiresAt <= now) return { answer: { kind: "expired" }, seen: null };
@@ -201,7 +201,7 @@ export interface Returning {
   readonly mayBegin: boolean;
 }
 
-/** Continues a visit, whoever owns it, or begins it again here. */
+/** Continues a visit, or begins it again here. Any node may. */
 export function resume(books: RoomBooks, { pass, key, mayBegin }: Returning, now: number): Entered | null {
   const { id, lane, joinedAt, admittedAt } = pass;
   const place = books.visits.get(id);
@@ -221,7 +221,7 @@ export function mayResume(books: RoomBooks, now: number): boolean {
   return books.door.mayResume(books.crowd, now);
 }
 
-/** Gives up a place, whoever owns it. */
+/** Gives up a place. Any node may, not only its owner. */
 export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
   const ticket = currentTicket(books, shown);
   const { id, lane, expiresAt } = ticket;
@@ -241,8 +241,8 @@ export function leavePlace(books: RoomBooks, shown: Ticket, now: number): void {
 }
 
 /**
- * Ends a visit, whoever owns it. An unknown one may have begun elsewhere a moment ago: then the key it would have by its pass
- * alone is over, and with it the id.
+ * Ends a visit. Any node may, not only its owner. A visit that is unknown here may have begun at another node a moment ago, so
+ * its id is marked as ended, under the key that follows from the pass alone.
  */
 export function endVisit(
   books: RoomBooks,

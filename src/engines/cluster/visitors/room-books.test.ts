@@ -192,7 +192,7 @@ test("what no valid ticket, pass or code can refer to is forgotten, and waiting 
   assert.equal(books.over.size, 0);
 });
 
-test("a place that is over stays over, whoever owns it, and whatever is read of it later", () => {
+test("a place that is over stays over, whatever entries arrive later", () => {
   const { books } = booksOf();
   books.write([OP.visit, KEY, 0, HOW.through, "v", START, START, START, LATER]);
   read(books, 1, [[OP.gone, KEY, 0, HOW.left, LATER, "v"]]);

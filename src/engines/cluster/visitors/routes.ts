@@ -32,7 +32,7 @@ export class Routes {
 
   start(view: View): void {
     this.#view = view;
-    this.#byNumber = new Map(view.members.map((member) => [member.slot, member]));
+    this.#byNumber = new Map(view.members.map((member) => [member.number, member]));
   }
 
   /** The node for an operation. */
@@ -80,7 +80,7 @@ export class Routes {
     if (giver) return this.#orSelf(idOf(giver));
     // Only a part with the majority takes anything from members that may still be alive.
     const mayTake = this.#view?.isMajority === true && this.#parts.replication.isSettled;
-    const isTheirs = !mayTake && this.#view?.lost.some((member) => member.slot === node) === true;
+    const isTheirs = !mayTake && this.#view?.lost.some((member) => member.number === node) === true;
     return isTheirs ? null : this.#home(key);
   }
 

@@ -1,7 +1,7 @@
 /**
- * Visitors' calls at one node, whoever owns their places: what is known here is answered at once, what gives or frees a slot is
- * requested from the owner (requests.ts), and what owners only need to hear goes along with the next messages. As an owner, the
- * node performs what others request.
+ * Answers visitors' calls at one node, whichever node owns their places. What this node knows is answered at once. Calls that give
+ * or free a slot are requested from the owner (requests.ts). News that owners only need to learn goes with the next messages. As
+ * an owner, the node carries out what others request.
  */
 import type {
   Entered,
@@ -238,7 +238,7 @@ export class VisitorCalls {
     }
   }
 
-  /** Takes what owners are to hear of visitors who came here. */
+  /** Takes the news for owners about visitors who came here. */
   takeOutbox(): { to: string; body: MessageBody }[] {
     if (this.#sightings.size === 0) return [];
     const outbox = [...this.#sightings.values()];

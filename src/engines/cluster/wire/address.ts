@@ -5,13 +5,13 @@
 const ADDRESS_CHARACTERS_MAX = 255;
 const PORT_MAX = 65_535;
 
-export interface PeerPlace {
+export interface PeerEndpoint {
   readonly host: string;
   readonly port: number;
 }
 
 /** Host and port of an address; null when it is invalid. Port 0 is. */
-export function placeOf(address: string): PeerPlace | null {
+export function endpointOf(address: string): PeerEndpoint | null {
   if (address.length > ADDRESS_CHARACTERS_MAX) return null;
   const match = /^(?:\[([0-9a-f.]*:[0-9a-f:.]*)\]|([\w.-]+)):(\d{1,5})$/i.exec(address);
   const port = Number(match?.[3]);

@@ -3,7 +3,7 @@
  * receipts, so that a dead connection is given up long before TCP would.
  */
 import type { Socket } from "node:net";
-import type { PeerPlace } from "./address.ts";
+import type { PeerEndpoint } from "./address.ts";
 import { FrameReader, framesIn, HELLO_BYTES_MAX } from "./frames.ts";
 import { type DiallerHandshake, NO_PEER, type SessionKeys, WRONG_SECRET } from "./handshake.ts";
 import { type Opener, openerWith, type Sealer, sealerWith, unsealed } from "./seal.ts";
@@ -12,10 +12,10 @@ import { dial, dialProblem, type PeerTls, writeFrame } from "./sockets.ts";
 /** The longest that a handshake may take. */
 export const HANDSHAKE_MS = 3_000;
 /** The longest that sent messages may go without a receipt. */
-export const UNHEARD_MS = 5_000;
+const UNHEARD_MS = 5_000;
 
 export interface DialledOptions {
-  readonly place: PeerPlace;
+  readonly endpoint: PeerEndpoint;
   readonly tls: PeerTls | null;
   readonly handshake: DiallerHandshake;
   now(): number;
@@ -43,7 +43,7 @@ export class Dialled {
   constructor(options: DialledOptions) {
     this.#options = options;
     this.#unheardSinceAt = options.now();
-    this.#socket = dial(options.place, options.tls, () =>
+    this.#socket = dial(options.endpoint, options.tls, () =>
       writeFrame(this.#socket, [options.handshake.hello]),
     );
     this.#socket.on("data", (piece: Buffer) => this.#hear(piece));
@@ -140,11 +140,11 @@ export class Dialled {
   }
 
   #whyClosed(): string {
-    const { handshake, place, tls } = this.#options;
+    const { handshake, endpoint, tls } = this.#options;
     if (this.#isConnected) return "closed the connection";
     // It has our proof, and hung up.
     if (handshake.hasProved) return WRONG_SECRET;
-    if (this.#error) return dialProblem(this.#error, place);
+    if (this.#error) return dialProblem(this.#error, endpoint);
     const hint = tls ? ": its CA may not be ours, or our certificate may not name us" : "";
     return `hung up before it said who it is${hint}`;
   }

@@ -17,7 +17,7 @@
  * Invariant: a side agrees only if the other knew the secret and meant the same two addresses.
  */
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
-import { placeOf } from "./address.ts";
+import { endpointOf } from "./address.ts";
 
 export const PROTOCOL_VERSION = 1;
 export const NONCE_BYTES = 32;
@@ -125,7 +125,7 @@ export class AcceptorHandshake {
     // A peer of another version needs our version to report what is wrong.
     if (wrong) return refused(wrong, isOurs(frame) ? head(nonce) : null);
     const [dialler, wanted] = fieldsIn(frame.subarray(HEAD_BYTES));
-    if (!dialler || !wanted || !placeOf(dialler) || !placeOf(wanted)) return refused(NO_PEER);
+    if (!dialler || !wanted || !endpointOf(dialler) || !endpointOf(wanted)) return refused(NO_PEER);
     this.#claimed = dialler;
     this.#wanted = wanted;
     if (dialler === self) return refused("uses our own address");

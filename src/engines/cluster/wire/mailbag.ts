@@ -69,7 +69,7 @@ export class Mailbag {
   }
 
   postToNumber(number: number, body: MessageBody): void {
-    const member = this.#members.find((one) => one.slot === number);
+    const member = this.#members.find((one) => one.number === number);
     if (member) this.postTo(idOf(member), body);
   }
 

@@ -8,7 +8,7 @@
  * its way when a connection broke is lost without notice.
  */
 import type { World } from "../../../core/world.ts";
-import type { PeerPlace } from "./address.ts";
+import type { PeerEndpoint } from "./address.ts";
 import { Dialled } from "./dialled.ts";
 import type { DiallerHandshake } from "./handshake.ts";
 import { packMessages } from "./packing.ts";
@@ -18,14 +18,14 @@ import { NOT_LISTENING, type PeerTls } from "./sockets.ts";
 const REST_MS = 50;
 const REST_MS_MAX = 2_000;
 /** A peer without messages for this long is dropped. */
-export const PEER_IDLE_MS = 60_000;
+const PEER_IDLE_MS = 60_000;
 const MESSAGES_MAX = 1_000;
 /** The largest message or batch: it always fits the queue, and a frame. */
 const BODY_BYTES_MAX = QUEUE_BYTES_MAX / 2;
 
 export interface PeerOptions {
   readonly address: string;
-  readonly place: PeerPlace;
+  readonly endpoint: PeerEndpoint;
   readonly tls: PeerTls | null;
   readonly world: World;
   /** A handshake for one connection. */
@@ -151,10 +151,10 @@ export class Peer {
   }
 
   #dial(): void {
-    const { place, tls, newHandshake } = this.#options;
+    const { endpoint, tls, newHandshake } = this.#options;
     this.#stopResting = null;
     this.#connection = new Dialled({
-      place,
+      endpoint,
       tls,
       handshake: newHandshake(),
       now: () => this.#now,

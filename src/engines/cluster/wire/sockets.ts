@@ -5,7 +5,7 @@
  */
 import net, { type Socket } from "node:net";
 import tls, { type TLSSocket, type TlsOptions } from "node:tls";
-import { type PeerPlace, placeOf } from "./address.ts";
+import { endpointOf, type PeerEndpoint } from "./address.ts";
 import { lengthPrefix } from "./frames.ts";
 
 const KEEP_ALIVE_AFTER_MS = 10_000;
@@ -32,16 +32,16 @@ export interface ServerEvents {
 }
 
 /** Opens a connection; `onReady` is called when the socket is writable. */
-export function dial(place: PeerPlace, peerTls: PeerTls | null, onReady: () => void): Socket {
+export function dial(endpoint: PeerEndpoint, peerTls: PeerTls | null, onReady: () => void): Socket {
   const socket = peerTls
-    ? tls.connect({ ...place, ...secured(peerTls) }, onReady)
-    : net.connect({ ...place }, onReady);
+    ? tls.connect({ ...endpoint, ...secured(peerTls) }, onReady)
+    : net.connect({ ...endpoint }, onReady);
   return prepared(socket);
 }
 
 /** Listens; rejects when the address is not available or the certificate is unreadable. */
 export async function listenAt(
-  place: PeerPlace,
+  endpoint: PeerEndpoint,
   peerTls: PeerTls | null,
   events: ServerEvents,
 ): Promise<SocketServer> {
@@ -53,7 +53,7 @@ export async function listenAt(
   });
   const { promise, resolve, reject } = Promise.withResolvers<SocketServer>();
   server.once("error", reject);
-  server.listen({ ...place }, () => {
+  server.listen({ ...endpoint }, () => {
     server.off("error", reject);
     // For instance too many open files: that connection is lost, and nothing else.
     server.on("error", () => {});
@@ -73,20 +73,23 @@ export function writeFrame(socket: Socket, parts: readonly Buffer[]): void {
 /** True when a peer's certificate names the host of its address; always true without TLS. */
 export function isNamedByCertificate(socket: Socket, address: string): boolean {
   if (!isSecure(socket)) return true;
-  const place = placeOf(address);
-  return place !== null && tls.checkServerIdentity(place.host, socket.getPeerCertificate()) === undefined;
+  const endpoint = endpointOf(address);
+  return (
+    endpoint !== null && tls.checkServerIdentity(endpoint.host, socket.getPeerCertificate()) === undefined
+  );
 }
 
 /** The machine answers that nothing listens at that port. */
 export const NOT_LISTENING = "does not listen: it is not running, or that is not its address";
 
 /** What broke a connection that we dialled, as a sentence about the peer. */
-export function dialProblem(error: NodeJS.ErrnoException, place: PeerPlace): string {
+export function dialProblem(error: NodeJS.ErrnoException, endpoint: PeerEndpoint): string {
   const code = error.code ?? error.message;
   if (code === "ECONNREFUSED") return NOT_LISTENING;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return `cannot be found: the name ${place.host} does not resolve`;
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return `showed a certificate that does not name ${place.host}`;
+    return `cannot be found: the name ${endpoint.host} does not resolve`;
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return `showed a certificate that does not name ${endpoint.host}`;
   if (/CERT|SIGNATURE|ISSUER/.test(code))
     return `did not accept our certificate, or showed one of another CA (${code})`;
   if (code.startsWith("ERR_SSL")) return `does not speak TLS as we do (${code})`;

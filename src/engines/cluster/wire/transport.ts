@@ -17,7 +17,7 @@ import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import type { World } from "../../../core/world.ts";
 import { Accepted } from "./accepted.ts";
-import { type PeerPlace, placeOf } from "./address.ts";
+import { endpointOf, type PeerEndpoint } from "./address.ts";
 import { HANDSHAKE_MS } from "./dialled.ts";
 import { AcceptorHandshake, DiallerHandshake, NONCE_BYTES, secretKey } from "./handshake.ts";
 import { Peer, type PeerState } from "./peer.ts";
@@ -26,7 +26,7 @@ import { listenAt, type PeerTls, type SocketServer } from "./sockets.ts";
 import { Strangers, type UnknownCaller } from "./strangers.ts";
 
 /** The most peers to send to, and the most to receive from. */
-export const PEERS_MAX = 256;
+const PEERS_MAX = 256;
 const SWEEP_EVERY_MS = 250;
 const SHOWN_CHARACTERS_MAX = 100;
 const CLOSE_MS = 1_000;
@@ -57,7 +57,7 @@ export async function openTransport(
 ): Promise<Transport> {
   if (!settings.secret && !settings.tls)
     throw new Error("a cluster needs a secret or TLS: without both anyone could join it");
-  if (!placeOf(withPort(settings.address, 1)))
+  if (!endpointOf(withPort(settings.address, 1)))
     throw new Error(`the address of a node is host:port, not "${settings.address}"`);
   const transport = new Transport(settings, events, world);
   await transport.open();
@@ -147,10 +147,10 @@ export class Transport {
   #peerAt(address: string): Peer | null {
     const known = this.#peers.get(address);
     if (known) return known;
-    const place = placeOf(address);
-    if (!place) return this.#doNotSend(address, "is not a valid peer address");
+    const endpoint = endpointOf(address);
+    if (!endpoint) return this.#doNotSend(address, "is not a valid peer address");
     if (this.#peers.size >= PEERS_MAX) return this.#doNotSend(address, "is one peer too many to send to");
-    return this.#meet(address, place);
+    return this.#meet(address, endpoint);
   }
 
   #doNotSend(to: string, text: string): null {
@@ -159,11 +159,11 @@ export class Transport {
     return null;
   }
 
-  #meet(address: string, place: PeerPlace): Peer {
+  #meet(address: string, endpoint: PeerEndpoint): Peer {
     const { tls } = this.#settings;
     const peer = new Peer({
       address,
-      place,
+      endpoint,
       tls,
       world: this.#world,
       newHandshake: () => new DiallerHandshake({ ...this.#introduction(), peer: address }),

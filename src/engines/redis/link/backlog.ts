@@ -1,6 +1,6 @@
 /**
- * Calls that wait until they can be sent, so that order is kept: first those that Redis refused without doing anything,
- * in the order in which they were sent, then those that were made meanwhile.
+ * Calls that wait until they can be sent, in order: first those that Redis refused without doing anything, in the order in which
+ * they were sent, then later calls.
  */
 import type { RedisCall } from "./call.ts";
 import { type AskedServer, NoAnswerError, type RedisProblem, redisProblemOf, refusalFor } from "./problem.ts";
@@ -13,7 +13,7 @@ export class Backlog {
     return this.#refused.length + this.#held.length;
   }
 
-  /** Takes a call that was refused and is to be sent again. */
+  /** Takes a refused call, to be sent again. */
   takeBack(call: RedisCall): void {
     this.#refused.push(call);
   }
@@ -23,7 +23,7 @@ export class Backlog {
     this.#held.push(call);
   }
 
-  /** Sends all in order, but those whose time is up. */
+  /** Sends all in order, except those that have timed out. */
   send(send: (call: RedisCall) => void, now: number, asked: AskedServer): void {
     for (const call of this.#inOrder()) {
       if (call.dueAt > now) send(call);

@@ -1,7 +1,7 @@
-/** One call, from its making to its answer. */
+/** One call, from its creation to its answer. */
 import type { RedisProblem } from "./problem.ts";
 
-/** How many replicas must have it, and within what time; with 0 replicas none is waited for. */
+/** How many replicas must have it, and within what time; 0 replicas: does not wait for any. */
 export interface Kept {
   readonly replicas: number;
   readonly timeoutMs: number;
@@ -10,17 +10,17 @@ export interface Kept {
 export interface RedisCall {
   /** The function's short name, or the command. */
   readonly name: string;
-  /** The key by which it is routed; null when anyone may have it. */
+  /** The key that routes it; null when any node may have it. */
   readonly key: string | null;
   /** What is sent. */
   readonly words: readonly string[];
   readonly kept: Kept | null;
   readonly timeoutMs: number;
-  /** When to stop waiting, without the wait for replicas. */
+  /** The timeout, not including the wait for replicas. */
   readonly dueAt: number;
-  /** How often it was sent again since its function was missing. */
+  /** How often it was sent again because its function was missing. */
   loads: number;
-  /** How often it was sent again since its hash slot had moved. */
+  /** How often it was sent again because its hash slot had moved. */
   moves: number;
   resolve(answer: unknown): void;
   reject(problem: RedisProblem): void;

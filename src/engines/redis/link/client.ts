@@ -1,17 +1,17 @@
 /**
- * The client library, told to speak the protocol and nothing more: it must not reconnect, keep commands for later, or
- * give each a timer.
+ * The client library, configured to only speak the protocol: it must not reconnect, queue commands while offline, or start a
+ * timer for each.
  */
 import { RedisClient } from "@redis/client";
 import type { RedisServers, ServerAddress } from "./servers.ts";
 
-/** How to be let in. */
+/** How to log in. */
 export type Login = Pick<RedisServers, "mode" | "username" | "password" | "database" | "tls"> & {
   readonly isSentinel?: boolean;
 };
 
 const PROTOCOL = { RESP: 2 } as const;
-/** The library's own way puts a class of all commands together each time, which takes longer than a retry may. */
+/** The library's own way builds a class of all commands each time, which takes longer than a retry may. */
 const newClient = RedisClient.factory(PROTOCOL);
 
 /** A client for one connection, not connected yet. */

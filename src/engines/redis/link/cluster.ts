@@ -1,10 +1,10 @@
 /**
- * Calls to the primaries of a cluster, each over the connection of the node that has the key's hash slot.
+ * Calls to the primaries of a cluster, each over the connection of the node that owns the key's hash slot.
  *
- * Who has which hash slot is asked at the start, now and then, and often while something is wrong; each time another node is
- * asked, since one that was cut off may be behind. Where a node says that a hash slot has moved, that holds at once. Calls
- * that it refused for this reason are sent to the new node in their order, and calls made meanwhile come after
- * them; that nothing is under way to the old node any more is known from its answer to a PING that was sent last.
+ * The owners of hash slots are requested at the start, now and then, and often while something is wrong; each time from another
+ * node, since a node that was cut off may be behind. When a node answers that a hash slot has moved, that counts at once. Calls
+ * that it refused for this reason are sent to the new node in order, and later calls come after them. The answer to a PING that
+ * was sent last to the old node shows that nothing is under way there any more.
  */
 
 import { Backlog } from "./backlog.ts";
@@ -26,11 +26,11 @@ import { addressIn, addressText, type ServerAddress } from "./servers.ts";
 import { askForSlots, askNodeForSlots, missingSlots, type SlotRange } from "./slots.ts";
 import { within } from "./within.ts";
 
-/** How often the hash slots are asked for while all is well, while something is wrong, and at least while nobody answers. */
+/** How often the hash slots are requested: while all is well, while something is wrong, and at least while no node answers. */
 const ASK_EVERY_MS = 5_000;
 const ASK_OFTEN_MS = 300;
 const ASK_OFTEN_MAX_MS = 2_000;
-/** How often a call follows its hash slot; beyond that the nodes do not agree. */
+/** How often a call follows its hash slot; beyond that the nodes disagree. */
 const MOVES_MAX = 3;
 
 export class ClusterPrimaries implements Primaries {
@@ -40,7 +40,7 @@ export class ClusterPrimaries implements Primaries {
   /** The primaries that have hash slots, by `host:port`. */
   readonly #nodes = new Map<string, Primary>();
   readonly #slots = new Array<Primary | null>(SLOT_COUNT).fill(null);
-  /** Calls of hash slots that are changing nodes. */
+  /** Calls for hash slots that are moving between nodes. */
   readonly #moving = new Map<number, Backlog>();
   /** Nodes that may know the hash slots: those in the settings, and all that were ever named. */
   readonly #known = new Map<string, ServerAddress>();
@@ -49,7 +49,7 @@ export class ClusterPrimaries implements Primaries {
   /** When to ask next, and when if something is wrong. */
   #askAt = 0;
   #askAgainAt = 0;
-  /** How often in a row nobody could say. */
+  /** How often in a row no node could answer. */
   #failures = 0;
   #turn = 0;
   #isClosed = false;
@@ -94,7 +94,7 @@ export class ClusterPrimaries implements Primaries {
 
   sweep(now: number, ears: Connection | null): void {
     for (const node of this.#nodes.values()) node.sweep(now);
-    // A node that was taken out of the cluster would be silent for ever.
+    // A node that was removed from the cluster would stay silent for ever.
     if (ears && !this.#nodes.has(addressText(ears.address))) ears.end(notPrimary(ears.asked));
     if (now >= this.#askAt || (this.problem && now >= this.#askAgainAt)) void this.#ask();
   }
@@ -104,7 +104,7 @@ export class ClusterPrimaries implements Primaries {
     for (const node of this.#nodes.values()) node.keeper.close(problem);
   }
 
-  /** A node that answers, each time another; if there is none, any. */
+  /** An answering node, each time another; if there is none, any. */
   #anyNode(): Primary | undefined {
     const nodes = [...this.#nodes.values()];
     const well = nodes.filter((node) => node.keeper.connection && !node.keeper.problem);
@@ -112,7 +112,7 @@ export class ClusterPrimaries implements Primaries {
     return choice[this.#turn++ % choice.length];
   }
 
-  /** Asks for the hash slots; one question at a time. Never rejects. */
+  /** Requests the hash slots; one request at a time. Never rejects. */
   #ask(): Promise<void> {
     this.#asking ??= this.#askOnce().finally(() => {
       this.#asking = null;
@@ -179,7 +179,7 @@ export class ClusterPrimaries implements Primaries {
     return node;
   }
 
-  /** Leaves a node that has no hash slots any more, once it has answered. */
+  /** Leaves a node without hash slots, once it has answered everything. */
   #retire(where: string, node: Primary): void {
     this.#nodes.delete(where);
     const { connection } = node.keeper;
@@ -205,7 +205,7 @@ export class ClusterPrimaries implements Primaries {
     this.#moving.set(slot, backlog);
     this.#slots[slot] = to;
     const hasAnswered = from.send(["PING"]).catch(() => {
-      // Then the old node is lost, and with it what it had not answered.
+      // Then the old node is lost, with all that it had not answered.
     });
     void this.#within(Promise.all([hasAnswered, to.keeper.try()])).then(() => {
       this.#moving.delete(slot);

@@ -1,10 +1,10 @@
 /**
- * One connection to one Redis, from its opening to its end; afterwards a new one is made, and this one stays ended.
+ * One connection to one Redis, from its opening to its end. An ended connection is never reused; a new one replaces it.
  *
- * The client library speaks the protocol and nothing more: it must not reconnect, keep commands for later or time them,
- * since each of these hides from a caller whether a command was sent. Time is kept here, by a sweep over all that is
- * not answered. A connection that is asked nothing is asked PING, so that a dead one is found before a visitor is
- * waiting for it; one that answers nothing at all is given up, since TCP may take minutes to notice.
+ * The client library only speaks the protocol: it must not reconnect, queue commands or time them, since each of these hides
+ * from a caller whether a command was sent. Timeouts are kept here, by a sweep over everything unanswered. An idle connection is
+ * sent PING, so that a dead one is found before a visitor waits for it. One that answers nothing at all is given up, since TCP
+ * may take minutes to notice.
  */
 import { ErrorReply } from "@redis/client";
 import type { World } from "../../../core/world.ts";
@@ -20,14 +20,14 @@ import {
 } from "./problem.ts";
 import { addressText, type ServerAddress } from "./servers.ts";
 
-/** How many commands may wait for an answer; more are turned away. */
+/** How many commands may wait for an answer; more are refused. */
 export const UNANSWERED_MAX = 10_000;
 /** A connection that was silent for this many timeouts while commands waited is given up. */
 const SILENT_TIMEOUTS_MAX = 3;
-/** How often one that is asked nothing, or was too slow, is asked PING. */
+/** How often an idle or slow connection is sent PING. */
 const PING_EVERY_MS = 1_000;
 
-/** What all connections of a link share. Those that are open are in `open`, to be swept. */
+/** Shared by all connections of a link. The open ones are in `open`, for the sweep. */
 export interface Surroundings {
   readonly world: World;
   readonly timeoutMs: number;
@@ -41,9 +41,9 @@ export interface ConnectionOptions extends Surroundings {
 
 export interface Command {
   readonly words: readonly string[];
-  /** When to stop waiting. */
+  /** When it times out. */
   readonly dueAt: number;
-  /** How long Redis is told to keep the answer back. */
+  /** How long Redis may hold the answer back (WAIT). */
   readonly heldBackMs?: number;
 }
 
@@ -66,10 +66,10 @@ export class Connection {
   #connectDueAt: number;
   #silentSinceAt: number;
   #pingedAt: number;
-  /** The longest time for which Redis was told to keep an answer back. */
+  /** The longest time that Redis may hold an answer back. */
   #heldBackMs = 0;
 
-  /** Connects, and tells who we are. Rejects with a RedisProblem, within the timeout. */
+  /** Connects and logs in. Rejects with a RedisProblem, within the timeout. */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const connection = new Connection(options);
     await connection.#connect();
@@ -89,7 +89,7 @@ export class Connection {
     options.open.add(this);
   }
 
-  /** What is wrong with it, if only that it is slow; null when all is well. */
+  /** The problem of this connection, which may be that it is slow; null when all is well. */
   get problem(): RedisProblem | null {
     return this.#end ?? this.#slow;
   }
@@ -103,7 +103,7 @@ export class Connection {
     return this.#flights.size + count <= UNANSWERED_MAX;
   }
 
-  /** Resolves when all that was sent is answered, or the connection has ended. */
+  /** Resolves when everything sent is answered, or the connection has ended. */
   whenIdle(): Promise<void> {
     if (this.#flights.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -111,7 +111,7 @@ export class Connection {
     });
   }
 
-  /** Who is told when `problem` changes. There is one at a time. */
+  /** Called when `problem` changes. There is one listener at a time. */
   set onChange(listener: () => void) {
     this.#onChange = listener;
   }
@@ -124,7 +124,7 @@ export class Connection {
     return new Promise((resolve, reject) => this.transmit({ words, dueAt: this.#dueAt() }, resolve, reject));
   }
 
-  /** The same for calls, of which there are many: a promise for each would cost a tenth of the speed. */
+  /** The same with callbacks, for the hot path: a promise for each call would cost a tenth of the throughput. */
   transmit(
     { words, dueAt, heldBackMs = 0 }: Command,
     answered: (answer: unknown) => void,
@@ -136,7 +136,7 @@ export class Connection {
     this.#track(this.#client.sendCommand(words), dueAt, answered, failed);
   }
 
-  /** From here on messages of the channel are told. Nothing but this, `unlisten` and PING may be sent afterwards. */
+  /** From here on messages of the channel are received. Only this, `unlisten` and PING may be sent afterwards. */
   listen(channel: string, onMessage: (text: string) => void): Promise<unknown> {
     return this.#subscription(() => this.#client.subscribe(channel, onMessage));
   }
@@ -145,7 +145,7 @@ export class Connection {
     return this.#subscription(() => this.#client.unsubscribe(channel));
   }
 
-  /** Ends it at once. What is not answered is rejected with the problem. */
+  /** Ends it at once. Unanswered commands are rejected with the problem. */
   end(problem: RedisProblem): void {
     if (this.#end) return;
     this.#end = problem;
@@ -155,7 +155,7 @@ export class Connection {
     this.#onChange();
   }
 
-  /** Finds what has waited too long. To be called a few times within a timeout. */
+  /** Finds commands that have timed out. To be called a few times within a timeout. */
   sweep(now: number): void {
     const { timeoutMs } = this.#options;
     if (now >= this.#connectDueAt) return this.end(this.#tooSlow());
@@ -174,7 +174,7 @@ export class Connection {
       await new Promise<unknown>((resolve, reject) => {
         this.#onChange = () => reject(this.#end);
         this.#client.connect().then((client) => {
-          // Ended before the network let us in, the library goes on and connects all the same.
+          // If ended before it was connected, the library would go on and connect.
           if (this.#end) client.destroy();
           resolve(client);
         }, reject);
@@ -224,7 +224,7 @@ export class Connection {
     this.#flights.land(flight);
     this.#hasHeard = true;
     if (this.#flights.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
-    // An answer that came too late is no sign of being quick again.
+    // A late answer does not mean that the connection is fast again.
     if (this.#slow && !flight.isGivenUp) this.#setSlow(null);
   }
 
@@ -242,12 +242,12 @@ export class Connection {
     const isWanted = this.#slow !== null || this.#flights.size === 0;
     if (!isWanted || now - this.#pingedAt < PING_EVERY_MS || !this.hasRoomFor(1)) return;
     this.#pingedAt = now;
-    // What comes of it is seen by the sweep, as with every command.
+    // The sweep sees the answer, as with every command.
     this.send(["PING"]).catch(() => {});
   }
 }
 
-/** The problem of a call that is one too many. */
+/** The problem of a call above the limit. */
 export function tooMany(asked: AskedServer): RedisProblem {
   const text = `Redis at ${asked.where} has ${UNANSWERED_MAX} of our calls to answer, so no more are sent: wait.`;
   return new RedisProblem("slow", text, true);

@@ -1,14 +1,13 @@
 /**
- * Hears what is published, over a connection of its own, since one that has subscribed takes no other commands. While
- * it is away nothing is heard and Redis keeps nothing for us, so after each new connection everyone is told that there
- * may be a gap.
+ * Receives published messages, over a connection of its own, since a subscribed connection takes no other commands. While it is
+ * down messages are lost, so after each new connection all listeners are told that there may be a gap.
  */
 import type { World } from "../../../core/world.ts";
 import type { Connection } from "./connection.ts";
 import { Keeper, type KeeperOptions } from "./keeper.ts";
 import { type RedisProblem, redisProblemOf } from "./problem.ts";
 
-/** Someone who hears one channel. */
+/** A listener on one channel. */
 export interface Ear {
   onMessage(text: string): void;
   /** Messages may have been missed. */
@@ -17,7 +16,7 @@ export interface Ear {
 
 interface Hearing {
   readonly ear: Ear;
-  /** True once Redis has confirmed that we hear the channel. */
+  /** True once Redis has confirmed the subscription. */
   hasBegun: boolean;
 }
 
@@ -26,7 +25,7 @@ export class Ears {
   readonly #keeper: Keeper;
   readonly #onChange: () => void;
   readonly #hearings = new Map<string, Set<Hearing>>();
-  /** Channels that were subscribed to over the connection of now: true when Redis has confirmed it. */
+  /** The channels subscribed to over the present connection: true when Redis has confirmed it. */
   #channels = new Map<string, boolean>();
   #isStarted = false;
   #hasTried = false;
@@ -41,17 +40,17 @@ export class Ears {
     this.#keeper = new Keeper({ ...options, prepare, onChange: () => this.#onConnection() });
   }
 
-  /** What is wrong; null when all is well, or when nobody wants to hear anything. */
+  /** The problem; null when all is well, or when there are no listeners. */
   get problem(): RedisProblem | null {
     return this.#hasTried && this.#hearings.size > 0 ? this.#keeper.problem : null;
   }
 
-  /** Where it listens now. */
+  /** The server it is connected to. */
   get connection(): Connection | null {
     return this.#keeper.connection;
   }
 
-  /** Begins to hear a channel; returns the way to stop. */
+  /** Subscribes to a channel; returns the way to stop. */
   hear(channel: string, ear: Ear): () => void {
     const hearing: Hearing = { ear, hasBegun: this.#channels.get(channel) === true };
     const hearings = this.#hearings.get(channel) ?? new Set();
@@ -84,7 +83,7 @@ export class Ears {
 
   #onConnection(): void {
     if (!this.#keeper.connection) this.#channels = new Map();
-    // Someone may have come after the last look at who wants to hear what.
+    // Listeners may have changed since they were last read.
     else this.#catchUp();
     this.#onChange();
   }
@@ -100,7 +99,7 @@ export class Ears {
     await Promise.all(
       missing.map(async (channel) => {
         await connection.listen(channel, (text) => {
-          // A message may be read together with Redis's confirmation; the gap is told first.
+          // A message may be read together with Redis's confirmation; the gap is reported first.
           this.#begin(channel);
           this.#tell(channel, (ear) => ear.onMessage(text));
         });
@@ -118,7 +117,7 @@ export class Ears {
     });
   }
 
-  /** An error of a listener's own must not end the connection for all others. */
+  /** An error of one listener must not end the connection for all others. */
   #tell(channel: string, tell: (ear: Ear, hearing: Hearing) => void): void {
     for (const hearing of this.#hearings.get(channel) ?? []) {
       try {

@@ -1,25 +1,25 @@
 /**
- * What was sent over one connection and is not answered yet. Redis answers in the order of asking, so this is a queue
- * whose front is nearly always the next to be answered. One sweep a few times a second finds what has waited too long,
- * so a call needs no timer of its own. What was given up stays until its answer comes or the connection ends: Redis
- * will still carry it out, and it counts against the limit.
+ * Commands that were sent over one connection and are not answered yet. Redis answers in order, so this is a queue whose front
+ * is nearly always the next to be answered. A sweep a few times a second finds those that timed out, so a call needs no timer of
+ * its own. A command that timed out stays until its answer comes or the connection ends: Redis will still carry it out, and it
+ * counts against the limit.
  */
 
 export interface Flight {
-  /** When to stop waiting. */
+  /** When it times out. */
   dueAt: number;
   isAnswered: boolean;
   isGivenUp: boolean;
 }
 
-/** Answered entries are cut off once there are this many, so that the array does not grow for ever. */
+/** Answered entries are removed once there are this many, so that the array does not grow for ever. */
 const COMPACT_AT = 1_024;
 
 export class Flights<T extends Flight> {
   #flights: T[] = [];
   #front = 0;
 
-  /** All that are not answered, also those that were given up; a few answered ones that overtook the front. */
+  /** All unanswered commands, timed-out ones included, and a few answered ones that overtook the front. */
   get size(): number {
     return this.#flights.length - this.#front;
   }
@@ -28,7 +28,7 @@ export class Flights<T extends Flight> {
     this.#flights.push(flight);
   }
 
-  /** Notes an answer. */
+  /** Records an answer. */
   land(flight: T): void {
     flight.isAnswered = true;
     while (this.#front < this.#flights.length && this.#flights[this.#front]!.isAnswered) this.#front++;
@@ -39,7 +39,7 @@ export class Flights<T extends Flight> {
     this.#front = 0;
   }
 
-  /** Gives up all that are due, and returns them, in the order of asking. */
+  /** Gives up all that have timed out, and returns them in the order of sending. */
   giveUp(now: number): T[] {
     const overdue: T[] = [];
     for (let i = this.#front; i < this.#flights.length; i++) {

@@ -1,7 +1,7 @@
 /**
- * Keeps one connection up for good: finds where to connect, makes the connection ready, and when it ends or cannot be
- * had begins again, after 50 milliseconds and then less and less often, with jitter so that many gateways do not come
- * at the same instant. A connection that ends soon after it was ready counts as a failure.
+ * Keeps one connection up: finds the address, connects, prepares the connection, and retries when it ends or fails: after 50
+ * milliseconds, then with exponential back-off and jitter, so that many gateways do not connect at the same instant. A
+ * connection that ends soon after it was ready counts as a failure.
  *
  *   closed ◀── close ── trying ──ready──▶ connected
  *                         ▲ │  ◀──end───      │
@@ -14,18 +14,18 @@ import type { ServerAddress } from "./servers.ts";
 
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 2_000;
-/** A connection that lasted so long was a good one. */
+/** A connection that lasted this long counts as a success. */
 const STEADY_MS = 2_000;
 
 export interface KeeperOptions extends Surroundings {
   readonly login: Login;
-  /** Where to connect now. Rejects with a RedisProblem. */
+  /** Finds the address to connect to. Rejects with a RedisProblem. */
   find(): Promise<ServerAddress>;
-  /** Makes a new connection ready for use. What it rejects with ends the connection. */
+  /** Prepares a new connection for use. If it rejects, the connection is ended. */
   prepare(connection: Connection): Promise<void>;
-  /** Told when `connection` or `problem` may have changed. */
+  /** Called when `connection` or `problem` may have changed. */
   onChange(): void;
-  /** Who it is for, when nothing is known yet: `127.0.0.1:6379`. */
+  /** The address to name while nothing is known yet: `127.0.0.1:6379`. */
   readonly where: string;
 }
 
@@ -49,12 +49,12 @@ export class Keeper {
     return this.#connection;
   }
 
-  /** Why there is no connection, for those who are refused; or that it is slow; null when all is well. */
+  /** Why there is no connection, for refused calls; or that it is slow; null when all is well. */
   get problem(): RedisProblem | null {
     return this.#connection ? this.#connection.problem : this.#problem;
   }
 
-  /** Tries at once, unless it is connected. Resolves when that went well or failed; then it goes on by itself. */
+  /** Tries at once, unless it is connected. Resolves after success or failure; retries then go on in the background. */
   async try(): Promise<void> {
     if (this.#connection || this.#isClosed) return;
     this.#stopRetry();
@@ -62,7 +62,7 @@ export class Keeper {
     await this.#trying;
   }
 
-  /** Ends the connection and tries no more. */
+  /** Ends the connection and stops retrying. */
   close(problem: RedisProblem): void {
     this.#isClosed = true;
     this.#stopRetry();

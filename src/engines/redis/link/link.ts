@@ -1,11 +1,11 @@
 /**
  * The link to Redis: calls of our functions, messages, and what is wrong.
  *
- * Only plain connections of the client library are used, also for sentinels and clusters. Its own sentinel and cluster
- * clients send commands again by themselves and keep them back while they look for a primary: a caller would learn late
- * that Redis is away, never whether a command was carried out, and later calls could overtake earlier ones. Here a call
- * is sent once, over the connection of its key, in the order of calling; while there is no connection it is refused at
- * once. Only what Redis refused without doing anything (a missing function, a hash slot that has moved) is sent again.
+ * Uses only plain connections of the client library, also for sentinels and clusters. The library's sentinel and cluster clients
+ * resend commands by themselves and queue them while they look for a primary: a caller would learn late that Redis is away, and
+ * never whether a command was carried out, and later calls could overtake earlier ones. Here a call is sent once, over the
+ * connection of its key, in the order of calling; without a connection it is refused at once. Only calls that Redis refused
+ * without doing anything (a missing function, a hash slot that has moved) are sent again.
  */
 import type { World } from "../../../core/world.ts";
 import type { Library } from "../library.ts";
@@ -20,28 +20,28 @@ import { addressText, type RedisServers } from "./servers.ts";
 import { StandalonePrimary } from "./standalone.ts";
 import { within } from "./within.ts";
 
-/** How often it is looked for answers that do not come, within a timeout and at least. */
+/** How often timeouts are checked, within a timeout and at least. */
 const SWEEPS_PER_TIMEOUT = 4;
 const SWEEP_MAX_MS = 250;
-/** A sweep that comes this many times later than it should is left out. */
+/** A sweep that comes this much too late is left out. */
 const LATE_SWEEP = 2;
 
 export interface RedisLink {
   /**
-   * Calls a function of the library by its short name. `key` is the one key it names, and says which node is asked.
-   * Answers are what RESP2 has: numbers, strings, null and lists; one that is not a list comes as a list of one.
-   * With `kept` it also waits until enough replicas have it. Rejects with a RedisProblem, also when too few have it in time.
+   * Calls a function of the library by its short name. `key` is its only key, and decides which node is asked. Answers are what
+   * RESP2 has: numbers, strings, null and lists; a single value comes as a list of one. With `kept` it also waits until enough
+   * replicas have it. Rejects with a RedisProblem, also when too few have it in time.
    */
   call(name: string, key: string, args: readonly string[], kept?: Kept): Promise<readonly unknown[]>;
-  /** Any other command, sent to the node that has the key; without one, to any primary. */
+  /** Any other command, sent to the node that has the key; without a key, to any primary. */
   command(key: string | null, args: readonly string[]): Promise<unknown>;
-  /** Hears a channel; returns the way to stop. */
+  /** Subscribes to a channel; returns the way to stop. */
   hear(channel: string, ear: Ear): () => void;
   /** What is wrong now; null when all is well. */
   readonly problem: RedisProblem | null;
-  /** Tells of each change of `problem`; returns the way to stop. */
+  /** Calls back with each change of `problem`; returns the way to stop. */
   onProblem(listener: (problem: RedisProblem | null) => void): () => void;
-  /** Waits, for no more than a timeout, until what was sent is answered, and ends all connections. */
+  /** Waits, for at most a timeout, until everything sent is answered, and ends all connections. */
   close(): Promise<void>;
 }
 
@@ -49,11 +49,11 @@ export interface LinkOptions {
   readonly servers: RedisServers;
   readonly library: Library;
   readonly world: World;
-  /** How long an answer may take. */
+  /** The timeout of an answer. */
   readonly timeoutMs: number;
 }
 
-/** Opens the link. Resolves within the timeout, also when Redis is away: then `problem` says so, and it goes on trying. */
+/** Opens the link. Resolves within the timeout, also when Redis is down: then `problem` says so, and it goes on retrying. */
 export async function openLink(options: LinkOptions): Promise<RedisLink> {
   const link = new Link(options);
   await link.start();
@@ -128,7 +128,7 @@ class Link implements RedisLink {
     return this.#closing;
   }
 
-  /** Made once: a text that is put together anew for each call costs more to send than all the rest. */
+  /** Made once: building the text for each call would cost more than the rest of sending it. */
   #functionName(name: string): string {
     let whole = this.#functionNames.get(name);
     if (whole === undefined) {
@@ -138,7 +138,7 @@ class Link implements RedisLink {
     return whole;
   }
 
-  /** What is the same in every call made now. */
+  /** The parts that all calls made now have in common. */
   #begun(): Pick<RedisCall, "timeoutMs" | "dueAt" | "loads" | "moves"> {
     if (this.#closing) throw closed();
     const { world, timeoutMs } = this.#options;
@@ -149,7 +149,7 @@ class Link implements RedisLink {
     const now = this.#options.world.clock.now();
     const sinceMs = now - this.#sweptAt;
     this.#sweptAt = now;
-    // A process that stood still itself has answers to read first, before it may say that there were none.
+    // After a pause of this process there are answers to read first, before any can count as missing.
     if (sinceMs > LATE_SWEEP * this.#sweepMs) return;
     for (const connection of this.#open) connection.sweep(now);
     this.#primaries.sweep(now, this.#ears.connection);
@@ -172,7 +172,7 @@ class Link implements RedisLink {
   }
 
   async #close(): Promise<void> {
-    // Nobody is told of the end they asked for.
+    // A requested end is not reported as a problem.
     this.#listeners.clear();
     const { timeoutMs, world } = this.#options;
     const answered = Promise.all([...this.#open].map((connection) => connection.whenIdle()));

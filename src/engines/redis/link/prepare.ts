@@ -1,13 +1,12 @@
 /**
- * What is looked at and done on a new connection before anyone uses it: the version, that this is a primary, and that
- * it has our functions. They are loaded only when they are missing, since a Redis that is out of memory refuses to
- * load what it already has.
+ * Checks and prepares a new connection before it is used: the version, that this is a primary, and that it has our functions.
+ * They are loaded only when missing, since a Redis that is out of memory refuses to load what it already has.
  */
 import type { Library } from "../library.ts";
 import type { Connection } from "./connection.ts";
 import { isLibraryThere, notPrimary, OLDEST_VERSION, tooOld } from "./problem.ts";
 
-/** Makes a connection ready for calls. Rejects when this Redis cannot be used, now or at all. */
+/** Prepares a connection for calls. Rejects when this Redis cannot be used, now or at all. */
 export async function prepare(connection: Connection, library: Library): Promise<void> {
   const info = String(await connection.send(["INFO"]));
   const version = field(info, "redis_version") ?? field(info, "valkey_version") ?? "unknown";
@@ -16,7 +15,7 @@ export async function prepare(connection: Connection, library: Library): Promise
   await loadLibrary(connection, library);
 }
 
-/** Loads what is missing of the functions; well if another gateway was quicker. */
+/** Loads missing functions; it is fine if another gateway was faster. */
 export async function loadLibrary(connection: Connection, { parts }: Library): Promise<void> {
   await Promise.all(
     parts.map(async ({ name, text }) => {

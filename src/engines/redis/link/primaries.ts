@@ -1,4 +1,4 @@
-/** What the three ways to run Redis have in common: calls go to the primary that has the key, and something may be wrong. */
+/** The common interface of the three ways to run Redis: calls go to the primary that has the key, and there may be a problem. */
 import type { Library } from "../library.ts";
 import type { RedisCall } from "./call.ts";
 import type { Connection, Surroundings } from "./connection.ts";
@@ -8,20 +8,20 @@ import type { RedisServers, ServerAddress } from "./servers.ts";
 export interface PrimariesOptions extends Surroundings {
   readonly servers: RedisServers;
   readonly library: Library;
-  /** Told when `problem` may have changed. */
+  /** Called when `problem` may have changed. */
   onChange(): void;
 }
 
 /** All primaries, however many. */
 export interface Primaries {
   readonly problem: RedisProblem | null;
-  /** Tries for the first time. Resolves when that went well or failed. */
+  /** Connects for the first time. Resolves after success or failure. */
   start(): Promise<void>;
   /** Sends a call to the primary that has its key, or rejects it. */
   send(call: RedisCall): void;
-  /** Where to hear what is published. Rejects with a RedisProblem. */
+  /** Where to subscribe. Rejects with a RedisProblem. */
   findToHear(): Promise<ServerAddress>;
-  /** To be called a few times a second. `ears` is the connection that hears, if there is one. */
+  /** To be called a few times a second. `ears` is the subscribed connection, if there is one. */
   sweep(now: number, ears: Connection | null): void;
   close(problem: RedisProblem): void;
 }

@@ -1,10 +1,9 @@
 /**
  * Calls to one primary, over the one connection that is kept up to it.
  *
- * Calls are sent in the order of calling, and Redis carries them out in that order. A call that finds its function
- * missing (after FUNCTION FLUSH) does not change this: the library is loaded, those that were refused are sent again
- * in their order, and calls made meanwhile come after them. The answer to FUNCTION LOAD is the sign that nothing
- * sent before it is still under way.
+ * Calls are sent in the order of calling, and Redis carries them out in that order. A call that finds its function missing
+ * (after FUNCTION FLUSH) does not change this: the library is loaded, refused calls are sent again in order, and later calls
+ * come after them. The answer to FUNCTION LOAD shows that nothing sent before it is still under way.
  */
 import type { Library } from "../library.ts";
 import { Backlog } from "./backlog.ts";
@@ -17,18 +16,18 @@ import { doubtFor, isDemoted, isFunctionMissing, RedisProblem, redisProblemOf } 
 import { StandingRefusal } from "./refusal.ts";
 import type { ServerAddress } from "./servers.ts";
 
-/** A call may be two commands: the call itself and WAIT. */
+/** A call may take two commands: itself and WAIT. */
 const COMMANDS_PER_CALL = 2;
 
 export interface PrimaryOptions extends Surroundings {
   readonly login: Login;
   readonly library: Library;
-  /** `host:port`, as long as nothing better is known. */
+  /** `host:port`, until the real address is known. */
   readonly where: string;
   find(): Promise<ServerAddress>;
-  /** Told when `problem` may have changed. */
+  /** Called when `problem` may have changed. */
   onChange(): void;
-  /** Offered a call that was answered with an error; true when it takes the call over. */
+  /** Gets each call that was answered with an error; true when it takes the call over. */
   takeOver?(call: RedisCall, thrown: unknown, connection: Connection): boolean;
 }
 
@@ -36,7 +35,7 @@ export class Primary {
   readonly keeper: Keeper;
   readonly #options: PrimaryOptions;
   readonly #refusal: StandingRefusal;
-  /** While the library is being loaded: who waits for it. */
+  /** While the library is being loaded: the calls that wait for it. */
   #mending: Backlog | null = null;
 
   constructor(options: PrimaryOptions) {
@@ -55,8 +54,8 @@ export class Primary {
   }
 
   /**
-   * Sends a call, or rejects it at once when there is no connection. `over`: the connection for one that goes again, before
-   * those that wait.
+   * Sends a call, or rejects it at once without a connection. `over`: the connection for a call that is sent again, before those
+   * that wait.
    */
   send(call: RedisCall, over: Connection | null = null): void {
     const connection = over ?? this.keeper.connection;
@@ -71,7 +70,7 @@ export class Primary {
     );
   }
 
-  /** Tries for the first time. Resolves when that went well or failed. */
+  /** Connects for the first time. Resolves after success or failure. */
   start(): Promise<void> {
     return this.keeper.try();
   }
@@ -96,7 +95,7 @@ export class Primary {
   }
 
   #transmitKept(connection: Connection, call: RedisCall, { replicas, timeoutMs }: Kept): void {
-    // By the time WAIT is answered the call is; or it was refused, and is over or sent again.
+    // When WAIT is answered, so is the call; or the call was refused, and is over or sent again.
     let answer: { readonly value: unknown } | null = null;
     connection.transmit(
       call,
@@ -161,7 +160,7 @@ export class Primary {
       (thrown: unknown) => {
         this.#mending = null;
         const problem = redisProblemOf(thrown, connection.asked);
-        // A Redis that cannot be given our functions is as good as none; connecting again is trying again.
+        // A Redis that cannot be given our functions cannot be used; the retry is a new connection.
         connection.end(problem);
         backlog.reject(problem);
       },
@@ -169,7 +168,7 @@ export class Primary {
   }
 }
 
-/** Redis takes whole milliseconds, and 0 for ever. */
+/** Redis takes whole milliseconds, and reads 0 as for ever. */
 function waitMs(timeoutMs: number): number {
   return Math.max(1, Math.round(timeoutMs));
 }

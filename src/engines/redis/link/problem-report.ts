@@ -1,7 +1,7 @@
 /**
- * What is wrong with Redis, told to the operator: one line when it has stood for a moment, since what is seen first, a
- * connection that closed, is seldom what is wrong; another when something else is wrong; and one when all is well again.
- * Connections that fail again and again are told of no more often than that moment is long.
+ * Logs problems with Redis for the operator: one line when a problem has lasted for a moment, since the first symptom, a closed
+ * connection, is seldom the cause; another line when the problem changes; and one when it is over. Connections that fail again
+ * and again are logged at most once in that time.
  */
 import type { World } from "../../../core/world.ts";
 import type { RedisLink } from "./link.ts";
@@ -13,7 +13,7 @@ export class ProblemReport {
   readonly #link: RedisLink;
   readonly #world: World;
   readonly #stopHearing: () => void;
-  /** What was told last; null for well. */
+  /** What was logged last; null: no problem. */
   #told: RedisProblem | null = null;
   #stopWaiting: (() => void) | null = null;
 

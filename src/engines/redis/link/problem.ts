@@ -1,9 +1,9 @@
 /**
- * What can be wrong with Redis, as one sentence for the operator: what is wrong, and what to do.
+ * Every problem with Redis, as one sentence for the operator: what is wrong, and what to do.
  *
- * Everything the client throws comes through `problemOf`. It knows three sorts: an answer of Redis that is an error
- * (`READONLY …`), a connection that failed (`ECONNREFUSED`), and an answer that did not come in time. What Redis
- * quotes of a command is cut off, since that may be a password, and the thrown error is not handed on as a cause.
+ * All errors of the client pass through `problemOf`. There are three kinds: an error answer of Redis (`READONLY …`), a failed
+ * connection (`ECONNREFUSED`), and a missing answer. Quotes of a command in the error are cut off, since they may contain a
+ * password, and the thrown error is not kept as a cause.
  */
 import { ErrorReply } from "@redis/client";
 import type { REDIS_PROBLEMS } from "../../../core/errors.ts";
@@ -15,12 +15,12 @@ export type RedisProblemKind = keyof typeof REDIS_PROBLEMS;
 export class RedisProblem extends Error {
   override readonly name = "RedisProblem";
   readonly kind: RedisProblemKind;
-  /** True when it is certain that nothing was done; otherwise nobody knows. */
+  /** True when it is certain that nothing was done; otherwise that is unknown. */
   readonly wasRefused: boolean;
 
   constructor(kind: RedisProblemKind, message: string, wasRefused: boolean) {
     super(message);
-    // Where it was thrown says nothing about what is wrong with Redis.
+    // The stack says nothing about what is wrong with Redis.
     this.stack = `${this.name}: ${message}`;
     this.kind = kind;
     this.wasRefused = wasRefused;
@@ -34,7 +34,7 @@ export interface AskedServer {
   readonly isSentinel?: boolean;
 }
 
-/** Thrown by our own clock when an answer does not come. */
+/** Thrown by our own sweep when an answer does not come. */
 export class NoAnswerError extends Error {
   readonly waitedMs: number;
 
@@ -48,7 +48,7 @@ type Sentence = (asked: AskedServer, text: string) => string;
 type Case = readonly [pattern: RegExp, kind: RedisProblemKind, sentence: Sentence];
 
 export const OLDEST_VERSION = "7.0";
-/** What is quoted of an answer nobody foresaw. */
+/** How much of an unknown answer is quoted. */
 const QUOTED_MAX = 200;
 
 const at = (asked: AskedServer) => `${asked.isSentinel ? "The sentinel" : "Redis"} at ${asked.where}`;
@@ -56,7 +56,7 @@ const at = (asked: AskedServer) => `${asked.isSentinel ? "The sentinel" : "Redis
 const RIGHTS =
   "the user needs +@scripting, +@write, +@read, +@pubsub, +wait, +time, +info and +ping on our keys (in a cluster also +cluster|slots)";
 
-/** Answers that mean: nothing was done. The first pattern that fits decides. */
+/** Answers after which nothing was done. The first matching pattern counts. */
 const REFUSALS: readonly Case[] = [
   [/^NOAUTH/, "password", (asked) => `${at(asked)} wants a password and none is set: set one.`],
   [
@@ -199,7 +199,7 @@ const HALFWAY: readonly Case[] = [
   ],
 ];
 
-/** Connections that failed, by their code or text. */
+/** Failed connections, by their code or text. */
 const FAILURES: readonly Case[] = [
   [
     /ECONNREFUSED/,
@@ -229,7 +229,7 @@ const FAILURES: readonly Case[] = [
   ],
 ];
 
-/** What something thrown means. Pure: the same error gives the same problem. */
+/** The problem that a thrown error means. Pure: the same error gives the same problem. */
 export function redisProblemOf(thrown: unknown, asked: AskedServer): RedisProblem {
   if (thrown instanceof RedisProblem) return thrown;
   if (thrown instanceof NoAnswerError)
@@ -243,7 +243,7 @@ export function redisProblemOf(thrown: unknown, asked: AskedServer): RedisProble
 }
 
 function answerProblem(text: string, asked: AskedServer): RedisProblem {
-  // Said by a command inside a function, the same words come when others before it have been carried out.
+  // From a command inside a function, the same words come after earlier commands were carried out.
   const isInside = / script: \S+, on @user_(function|script)/.test(text);
   const refusal = REFUSALS.find(([pattern]) => pattern.test(text));
   const [, kind, sentence] = refusal ?? HALFWAY.find(([pattern]) => pattern.test(text)) ?? [];
@@ -259,7 +259,7 @@ function readOnlySentence(asked: AskedServer): string {
     : `${at(asked)} is no longer the primary: wait until the others have agreed on a new one.`;
 }
 
-/** Redis itself is older than what we need. */
+/** This Redis is older than required. */
 export function tooOld(version: string, asked: AskedServer): RedisProblem {
   return new RedisProblem(
     "tooOld",
@@ -268,7 +268,7 @@ export function tooOld(version: string, asked: AskedServer): RedisProblem {
   );
 }
 
-/** Where the primary should be, there is a replica. */
+/** There is a replica where the primary should be. */
 export function notPrimary(asked: AskedServer): RedisProblem {
   return new RedisProblem(
     asked.mode === "standalone" ? "readOnly" : "failover",
@@ -277,12 +277,12 @@ export function notPrimary(asked: AskedServer): RedisProblem {
   );
 }
 
-/** The same problem, for someone whose call was not even sent because of it. */
+/** The same problem, for a caller whose call was not sent because of it. */
 export function refusalFor(problem: RedisProblem): RedisProblem {
   return problem.wasRefused ? problem : new RedisProblem(problem.kind, problem.message, true);
 }
 
-/** The same problem, for someone whose call was carried out, as far as is known. */
+/** The same problem, for a caller whose call may have been carried out. */
 export function doubtFor(problem: RedisProblem): RedisProblem {
   return problem.wasRefused ? new RedisProblem(problem.kind, problem.message, false) : problem;
 }
@@ -292,17 +292,17 @@ export function isFunctionMissing(thrown: unknown): boolean {
   return thrown instanceof ErrorReply && /^ERR Function not found/i.test(thrown.message);
 }
 
-/** True when who answered is not, or no longer, the primary. */
+/** True when the server is not, or no longer, the primary. */
 export function isDemoted(thrown: unknown): boolean {
   return thrown instanceof ErrorReply && /^(READONLY|MASTERDOWN|UNBLOCKED)/.test(thrown.message);
 }
 
-/** True when the library that was to be loaded is there already. */
+/** True when the library to be loaded exists already. */
 export function isLibraryThere(thrown: unknown): boolean {
   return thrown instanceof ErrorReply && /^ERR Library \S+ already exists/i.test(thrown.message);
 }
 
-/** Where a key is said to be (`MOVED 3999 127.0.0.1:6381`), or null. */
+/** The node that has a key, from an answer such as `MOVED 3999 127.0.0.1:6381`; or null. */
 export function movedTo(thrown: unknown): { readonly slot: number; readonly to: string } | null {
   if (!(thrown instanceof ErrorReply)) return null;
   const [, slot, to] = /^MOVED (\d+) (\S+)/.exec(thrown.message) ?? [];

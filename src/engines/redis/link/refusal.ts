@@ -1,7 +1,7 @@
 /**
- * A refusal that concerns everyone (out of memory, read only, too few replicas): it stands as what is wrong until the
- * same function succeeds, or until a probe gets through. The probe is an empty SETRANGE on the same key: it changes
- * nothing, and Redis refuses it for the reasons for which it refuses our functions.
+ * A refusal that concerns all calls (out of memory, read only, too few replicas): it stays the problem until the same function
+ * succeeds, or until a probe succeeds. The probe is an empty SETRANGE on the same key: it changes nothing, and Redis refuses it
+ * for the same reasons as our functions.
  */
 import type { RedisCall } from "./call.ts";
 import type { Connection } from "./connection.ts";
@@ -13,9 +13,9 @@ import {
   redisProblemOf,
 } from "./problem.ts";
 
-/** How often it is looked whether a refusal still holds. */
+/** How often a refusal is probed. */
 const PROBE_EVERY_MS = 1_000;
-/** Of what concerns everyone, this is what a probe can see; the rest stands until the same function succeeds. */
+/** The refusals that a probe can see; the others stay until the same function succeeds. */
 const PROBED: ReadonlySet<RedisProblemKind> = new Set([
   "readOnly",
   "outOfMemory",
@@ -28,7 +28,7 @@ const UNPROBED: ReadonlySet<RedisProblemKind> = new Set(["password", "noFunction
 interface Standing {
   readonly problem: RedisProblem;
   readonly refused: RedisCall;
-  /** When only the replicas were missing, how many are wanted. */
+  /** When only replicas were missing: how many are required. */
   readonly replicas: number | null;
 }
 
@@ -45,23 +45,23 @@ export class StandingRefusal {
     return this.#standing?.problem ?? null;
   }
 
-  /** Takes note of an answer that was an error. */
+  /** Records an error answer. */
   note(problem: RedisProblem, thrown: unknown, refused: RedisCall, asked: AskedServer): void {
     if (concernsEveryone(problem, thrown, asked)) this.#set({ problem, refused, replicas: null });
   }
 
-  /** Takes note that too few replicas have what was written. */
+  /** Records that too few replicas have the write. */
   noteTooFew(problem: RedisProblem, refused: RedisCall, replicas: number): void {
     this.#set({ problem, refused, replicas });
   }
 
-  /** Takes note of a success. */
+  /** Records a success. */
   noteSuccess({ name, kept }: RedisCall): void {
     const standing = this.#standing;
     if (standing && standing.refused.name === name && (kept || standing.replicas === null)) this.#set(null);
   }
 
-  /** A new connection begins with a clean sheet. */
+  /** A new connection begins without a refusal. */
   forget(): void {
     this.#set(null);
   }

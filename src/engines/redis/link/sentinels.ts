@@ -1,8 +1,8 @@
 /**
- * Calls to the primary that the sentinels name. All sentinels are asked, over connections that stay open, and the
- * newest of what they say holds, since one that was cut off may still name an old primary. They are also asked while
- * all is well: an old primary that was only paused wakes up believing that it is one, and would take calls that are
- * lost when it learns better.
+ * Calls to the primary that the sentinels name. All sentinels are queried, over connections that stay open, and their newest
+ * answer counts, since a sentinel that was cut off may still name an old primary. They are also queried while all is well: an
+ * old primary that was only paused wakes up believing that it is the primary, and would accept calls that are lost when it
+ * learns better.
  */
 import type { Connection, Surroundings } from "./connection.ts";
 import { Keeper } from "./keeper.ts";
@@ -13,14 +13,14 @@ import { addressText, type RedisServers, type ServerAddress } from "./servers.ts
 import { within } from "./within.ts";
 
 const ASK_EVERY_MS = 500;
-/** How long after the first answer the other sentinels may still know better. */
+/** How long after the first answer another sentinel may still have a newer one. */
 const GRACE_MS = 50;
 
 /** The primary behind some sentinels. */
 export class SentinelPrimary extends Primary implements Primaries {
   readonly #open: PrimariesOptions["open"];
   readonly #sentinels: Sentinels;
-  /** What the sentinels said last. */
+  /** The sentinels' last answer. */
   #named: ServerAddress | null = null;
   #askedAt = 0;
 
@@ -45,7 +45,7 @@ export class SentinelPrimary extends Primary implements Primaries {
     this.#askedAt = now;
     this.#sentinels.primary().then(
       (address) => this.#follow(address),
-      // Nothing is known, so nothing changes; when the primary is lost too, that is the problem which is shown.
+      // Nothing is known, so nothing changes; when the primary is lost too, that is the problem shown.
       () => {},
     );
   }
@@ -76,7 +76,7 @@ class Sentinels {
   readonly #options: Surroundings & { readonly servers: RedisServers };
   readonly #keepers: readonly Keeper[];
   #asking: Promise<ServerAddress> | null = null;
-  /** Of what was believed last: each failover has a higher one. */
+  /** The epoch of the last accepted answer: each failover has a higher one. */
   #epoch = 0;
 
   constructor(options: Surroundings & { readonly servers: RedisServers }) {
@@ -98,7 +98,7 @@ class Sentinels {
     });
   }
 
-  /** Who is the primary. Rejects with the problem of one of the sentinels when none of them says. */
+  /** Finds the primary. Rejects with the problem of one of the sentinels when none names it. */
   primary(): Promise<ServerAddress> {
     this.#asking ??= this.#askAll().finally(() => {
       this.#asking = null;
@@ -119,12 +119,12 @@ class Sentinels {
       await Promise.any(asks);
     } catch (thrown) {
       const problems = (thrown as AggregateError).errors as RedisProblem[];
-      // What a sentinel says is worth more than that another says nothing.
+      // One answer counts more than missing ones.
       throw problems.find(({ kind }) => kind !== "away" && kind !== "slow") ?? problems[0];
     }
     const all = Promise.allSettled(asks);
     await within(all, GRACE_MS, this.#options.world.timers);
-    // Less than what was known before is believed only when nobody knows more.
+    // An older answer is accepted only when there is no newer one.
     if (newest(views).epoch < this.#epoch) await all;
     const { epoch, address } = newest(views);
     this.#epoch = epoch;
@@ -137,8 +137,8 @@ class Sentinels {
     if (!connection) throw keeper.problem;
     const name = this.#options.servers.masterName ?? "";
     try {
-      // The sentinel that leads a failover gives the old address here until all replicas have followed, so of this only
-      // the epoch is used.
+      // Until all replicas have followed, the sentinel that leads a failover gives the old address here, so only the epoch is
+      // used.
       const state = connection.send(["SENTINEL", "MASTER", name]);
       const address = connection.send(["SENTINEL", "GET-MASTER-ADDR-BY-NAME", name]);
       return viewIn(await Promise.all([state, address]), connection);

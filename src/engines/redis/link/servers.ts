@@ -1,4 +1,4 @@
-/** The servers of one Redis, as the settings name them. */
+/** The servers of one Redis, from the settings. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
@@ -6,9 +6,9 @@ export interface ServerAddress {
 
 export interface RedisServers {
   readonly mode: "standalone" | "sentinel" | "cluster";
-  /** The server; or the sentinels; or some nodes of the cluster. */
+  /** The server, some sentinels, or some nodes of the cluster, by `mode`. */
   readonly addresses: readonly ServerAddress[];
-  /** The name under which the sentinels know the primary. */
+  /** The name under which the sentinels monitor the primary. */
   readonly masterName: string | null;
   readonly username: string | null;
   readonly password: string | null;

@@ -1,4 +1,4 @@
-/** Who has which hash slots, as a node of the cluster says it (CLUSTER SLOTS). */
+/** The owners of hash slots, from a node of the cluster (CLUSTER SLOTS). */
 
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { SLOT_COUNT } from "./key-slot.ts";
@@ -12,7 +12,7 @@ export interface SlotRange {
   readonly replicas: readonly ServerAddress[];
 }
 
-/** Asks over an open connection. Rejects with a RedisProblem. */
+/** Queries an open connection. Rejects with a RedisProblem. */
 export async function askForSlots(connection: Connection): Promise<readonly SlotRange[]> {
   try {
     const answer = await connection.send(["CLUSTER", "SLOTS"]);
@@ -22,7 +22,7 @@ export async function askForSlots(connection: Connection): Promise<readonly Slot
   }
 }
 
-/** Asks over a connection that is made for it. */
+/** Queries over a new connection. */
 export async function askNodeForSlots(options: ConnectionOptions): Promise<readonly SlotRange[]> {
   const connection = await Connection.open(options);
   try {
@@ -32,7 +32,7 @@ export async function askNodeForSlots(options: ConnectionOptions): Promise<reado
   }
 }
 
-/** How many hash slots nobody has. */
+/** How many hash slots have no owner. */
 export function missingSlots(ranges: readonly SlotRange[]): number {
   return ranges.reduce((missing, { first, last }) => missing - (last - first + 1), SLOT_COUNT);
 }
@@ -44,7 +44,7 @@ function rangeIn(range: unknown, askedHost: string): SlotRange {
   return { first: Number(first), last: Number(last), primary: address!, replicas: others };
 }
 
-/** A node that does not know its own name means: the one you asked me by. */
+/** A node that does not know its own name means the address by which it was asked. */
 function addressOf(node: unknown, askedHost: string): ServerAddress {
   const [host, port] = node as readonly unknown[];
   const isKnown = typeof host === "string" && host !== "" && host !== "?";

@@ -1,4 +1,4 @@
-/** Calls to a Redis that stands alone. */
+/** Calls to a standalone Redis. */
 
 import type { Primaries, PrimariesOptions } from "./primaries.ts";
 import { Primary } from "./primary.ts";

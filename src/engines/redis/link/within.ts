@@ -1,7 +1,7 @@
-/** Waiting with a limit. */
+/** Waiting with a timeout. */
 import type { Timers } from "../../../core/world.ts";
 
-/** Resolves when the work is over or the time is, whichever is first. Rejects if the work does so first. */
+/** Resolves when the work or the time is over, whichever is first. Rejects if the work does so first. */
 export async function within(work: Promise<unknown>, timeoutMs: number, timers: Timers): Promise<void> {
   let stop = () => {};
   const late = new Promise<void>((resolve) => {

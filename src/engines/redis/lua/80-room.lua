@@ -1,4 +1,4 @@
--- A room as one call sees it: read once, changed in memory, and written back when the call is done.
+-- A room as one call sees it: read once, changed in memory, and written back at the end of the call.
 --
 -- All keys of a room begin with the key that the call names, so they are in one hash slot:
 --   :state     hash    numbers of the room, its flow, lanes, pace and draws
@@ -20,26 +20,25 @@
 --   :pool:G    text    those who gathered for a draw
 --   :loads     list    what gateways told of the origin
 --
--- This and the files after it make the exact line. What is different for a relaxed line is in `relaxed/`, which
--- puts functions of its own in place of some here.
+-- This and the following files make the exact line. The files in `relaxed/` replace some functions for a relaxed line.
 
 local room = {}
 
 local EVERYBODY = 0
 local SEQUENCE_EPOCH = 1735689600000
 local SEQUENCES_PER_MS = 1000
--- A clock that is behind by no more than this is that of a new primary; time waits for it.
+-- The clock of a new primary may be behind by this much; time then stands still until it has caught up.
 local CLOCK_BACK_MAX_MS = 10000
 local TOLD_PERIOD_MS = 10000
 local HOLD_SLACK_MS = 2000
 -- The door turns some times a second, so after this long a silence nobody could reach the room.
 local SILENCE_MS = 2000
--- Visitors who came meanwhile were told to come back in this time.
+-- Visitors who came during the silence were told to come back within this time.
 local AWAY_RETRY_MS = 10000
--- More often than this no board is shown, over any longer time.
+-- Boards are published no more often than this on average.
 local BOARD_STEP_MS = 100
 
--- Which process this is, asked for once.
+-- Identifies the Redis process; read once.
 local run_id
 
 local function who_runs()
@@ -55,12 +54,12 @@ local function whole(number)
   return string.format("%.0f", number)
 end
 
--- A sequence as an answer has it: Redis cuts a number off behind the point, but not a text.
+-- A sequence as a text in an answer: Redis cuts off the fraction of a number.
 local function sequence_word(sequence)
   return sequence % 1 == 0 and sequence or text(sequence)
 end
 
--- Orders by room, as they were decoded last.
+-- Decoded orders by room.
 local known_orders = {}
 
 local STATE = {
@@ -79,7 +78,7 @@ local function orders_of(prefix, version)
   return decoded
 end
 
--- Those who entered in the last minute, kept in a list: the queue that `flow` works on.
+-- The entries of the last minute, in a list: the queue that `flow` works on.
 local flow_queue = {}
 flow_queue.__index = flow_queue
 
@@ -146,7 +145,7 @@ local function open_flow(key, s)
   }
 end
 
--- The instant of a call: Redis's own, unless one was handed in.
+-- The time of a call: Redis's own, unless the caller gave one.
 function room.instant(given)
   if given ~= "" then return tonumber(given) end
   local time = redis.call("TIME")
@@ -159,8 +158,8 @@ local function decode_list(packed)
   return list
 end
 
--- Opens a room; nil when nobody configured it here. `given`: the time, when the caller has one; `is_handed`: it was moved by
--- hand, and may leap.
+-- Opens a room; nil when it was not configured here. `given`: the caller's time, if it has one; `is_handed`: that clock is moved
+-- by hand, and may leap.
 function room.open(prefix, given, is_handed)
   local values = redis.call("HMGET", prefix .. ":state", unpack(STATE))
   local s = {}
@@ -203,9 +202,9 @@ local function first_version(now)
   return math.floor((now - SEQUENCE_EPOCH) / BOARD_STEP_MS)
 end
 
--- Another process than before has the data, after a failover or a restart, and the last of what was told may be lost:
--- its holders have sequences from here on. Numbers go on well beyond those, and nobody with a number beyond is let in
--- until the others have had the time to come back that they were told.
+-- Another process than before has the data, after a failover or a restart, and the last writes may be lost: their visitors have
+-- sequences from here on. New sequences start well beyond those, and visitors with new ones are not admitted until the others
+-- have had time to come back.
 function room.wake(self)
   local told = math.max(tonumber(self.state.told) or 0, tonumber(self.state.toldBefore) or 0)
   if self.state.run and told > 0 then
@@ -217,8 +216,8 @@ function room.wake(self)
   room.set(self, "run", who_runs())
 end
 
--- Nobody could be heard for a while, neither those who wait nor those on the site. Until all have had the time to come back,
--- no place lapses, and no turn and no visit runs out.
+-- Nobody could reach the room for a while, neither waiting visitors nor those on the site. Until all have had time to come back,
+-- no place lapses, and no turn and no visit expires.
 function room.pardon(self)
   local told = math.max(tonumber(self.state.told) or 0, tonumber(self.state.toldBefore) or 0)
   room.set(self, "pardonUntil", whole(self.now + math.max(told, AWAY_RETRY_MS) + HOLD_SLACK_MS))
@@ -229,7 +228,7 @@ function room.is_held(self, sequence)
   return until_at ~= nil and self.now < until_at and sequence >= tonumber(self.state.heldFrom)
 end
 
--- Remembers how long people are told to stay away, of late: only when it is more than was known.
+-- Records the longest recent check-in interval, when it is longer than the recorded one.
 function room.tell(self, next_check_in)
   if self.now - self.told_at >= TOLD_PERIOD_MS then
     room.set(self, "toldBefore", self.state.told or "0")
@@ -242,7 +241,7 @@ function room.tell(self, next_check_in)
   self.told = next_check_in
 end
 
--- Finds the phase of the schedule that holds now, and the rules with the limits that hold now.
+-- Finds the present phase of the schedule, and the rules with the limits in force.
 function room.follow(self)
   local orders = self.orders
   for _, phase in ipairs(orders.phases) do
@@ -271,7 +270,7 @@ function room.count(self, total, by)
   self.totals[total] = (self.totals[total] or 0) + (by or 1)
 end
 
--- The number that the next one will get.
+-- The next sequence.
 function room.coming_sequence(self)
   return self.next
 end
@@ -283,13 +282,13 @@ function room.next_sequence(self)
   return sequence
 end
 
--- The lane that a number stands for under the rules of now.
+-- The lane of a number under the present rules.
 function room.lane_of(self, lane)
   if lane == EVERYBODY then return EVERYBODY end
   return lanes.of(self.rules.lanes, lane)
 end
 
--- How many wait in a lane as the rules of now have it; those of a lane that they do not know are everybody's.
+-- How many wait in a lane under the present rules; lanes that these do not know belong to the default lane.
 function room.waiting_in(self, lane)
   if #self.rules.lanes.named == 0 then return lane == EVERYBODY and self.waiting or 0 end
   local total = 0
@@ -338,7 +337,7 @@ function room.keep_draws(self)
   room.set(self, "draws", #self.drawn == 0 and "[]" or cjson.encode(self.drawn))
 end
 
--- Writes back what the call changed.
+-- Writes back the changes of the call.
 function room.close(self)
   local function put(name, value)
     if self.state[name] ~= value then self.changed[name] = value end

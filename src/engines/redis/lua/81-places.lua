@@ -1,4 +1,4 @@
--- What has become of each ticket, and the lines. A place is found by its ticket's id and by when its holder joined.
+-- The state of each ticket, and the lines. A place is found by the id of its ticket and the time at which its holder joined.
 
 local places = {}
 
@@ -25,7 +25,7 @@ function places.key(self, joined_at)
   return key
 end
 
--- The place of a ticket; nil when nothing is known of it.
+-- The place of a ticket; nil when it is unknown.
 function places.get(self, id, joined_at)
   local packed = redis.call("HGET", places.key(self, joined_at), id)
   if not packed then return nil end
@@ -53,7 +53,7 @@ function places.drop(self, id, joined_at)
   redis.call("HDEL", places.key(self, joined_at), id)
 end
 
--- Remembers that a ticket for a place may be good until then.
+-- Records that a ticket for a place may be valid until then.
 function places.keep(self, joined_at, until_at)
   local bucket = bucket_of(joined_at)
   local known = self.keep_until[bucket]
@@ -66,10 +66,10 @@ function places.set_state(self, place, state)
   places.put(self, place)
 end
 
--- Writing a number out takes as long as a small command, and the same one is asked for several times in a row.
+-- Formatting a number takes as long as a small command, and the same one is needed several times in a row.
 local written_at, written
 
--- Members of `due` and `turns` say when their holder joined, since a place is found by that.
+-- Members of `due` and `turns` include the time of joining, since a place is found by it.
 local function member_of(id, joined_at)
   if joined_at ~= written_at then written_at, written = joined_at, whole(joined_at) end
   return id .. written
@@ -117,24 +117,24 @@ function line.remove(self, place)
   end
 end
 
--- Those who wait lapse then. Written when the call is done, for all in one command.
+-- When these visitors lapse. Written at the end of the call, all in one command.
 function line.expect(self, place, deadline)
   self.due_at[member_of(place.id, place.joined_at)] = deadline
 end
 
--- Until when someone who waits may use a turn that is given now.
+-- Until when a waiting visitor may use a turn that is given now.
 function line.claim_until(self, member)
   local lapse_at = tonumber(redis.call("ZSCORE", self.prefix .. ":due", member) or self.now)
   return pacing.claim_deadline(self.now, lapse_at, self.rules.lapseAfterMs, self.rules.claimWindowMs)
 end
 
--- How many of the line it stands in are before a place; nil when it does not stand there.
+-- How many are before a place in its line; nil when it is not in the line.
 function line.rank(self, place)
   if not self.counts[place.lane] then return nil end
   return redis.call("ZRANK", line_key(self, place.lane), member_of(place.id, place.joined_at)) or nil
 end
 
--- How many of a lane, as the rules of now have it, are before this place. `rank`: in its line, when it is known.
+-- How many are before this place in its lane under the present rules. `rank`: in its line, if known.
 function line.ahead(self, lane, place, rank)
   local ahead = rank or line.rank(self, place) or 0
   if #self.lanes_used == 1 then return ahead end
@@ -146,7 +146,7 @@ function line.ahead(self, lane, place, rank)
   return ahead
 end
 
--- Lanes in use that are one under the rules of now, with people in them.
+-- The non-empty stored lanes that are one lane under the present rules.
 local function used_as(self, lane)
   local used = {}
   for _, other in ipairs(self.lanes_used) do
@@ -172,7 +172,7 @@ local function first_of(self, used)
   return best_lane, best_member, best_sequence
 end
 
--- The one with exactly `rank` before them: lane in use, member and sequence.
+-- The place with exactly `rank` before it: stored lane, member and sequence.
 function line.at(self, lane, rank)
   local used = used_as(self, lane)
   if #used == 1 then
@@ -180,7 +180,7 @@ function line.at(self, lane, rank)
     return used[1], member, sequence
   end
   if rank == 0 then return first_of(self, used) end
-  -- By halving: the highest sequence with no more than `rank` before it is theirs.
+  -- Binary search: its sequence is the highest with no more than `rank` before it.
   local low, high = 0, self.next
   local function before(sequence)
     local total = 0
@@ -193,7 +193,7 @@ function line.at(self, lane, rank)
     local middle = math.floor((low + high) / 2)
     if before(middle) <= rank then low = middle else high = middle end
   end
-  -- And those between it and the next whole number, who missed a turn.
+  -- And places between it and the next whole number, which missed a turn.
   local found = {}
   for _, other in ipairs(used) do
     local near = redis.call("ZRANGEBYSCORE", line_key(self, other), whole(low), "(" .. whole(low + 1), "WITHSCORES")
@@ -204,7 +204,7 @@ function line.at(self, lane, rank)
   return one[1], one[2], one[3]
 end
 
--- How many of a lane, as the rules of now have it, are before a sequence.
+-- How many are before a sequence in a lane under the present rules.
 function line.before(self, lane, sequence)
   local total = 0
   for _, used in ipairs(used_as(self, lane)) do

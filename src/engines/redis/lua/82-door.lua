@@ -1,4 +1,4 @@
--- The doorkeeper's questions, with what a room knows of its crowd.
+-- The doorkeeper's questions about a room, answered from its state.
 
 local keeper = {}
 
@@ -14,7 +14,7 @@ function keeper.is_lane_served(self, lane)
   return false
 end
 
--- How many wait who may be let in.
+-- How many of the waiting visitors may be admitted.
 local function served_waiting(self)
   local rules = self.rules
   if not rules.privilegedOnly then return self.waiting end
@@ -72,7 +72,7 @@ function keeper.budget_free(self)
         last_turn_at = other.last_turn,
         prefix = prefix,
       }
-      -- Asking its flow may have forgotten what is over a minute old.
+      -- The flow may have dropped entries that are over a minute old.
       if other ~= self then room.close(other) end
     end
   end
@@ -81,7 +81,7 @@ function keeper.budget_free(self)
   return budget.free(shared.totalActiveUsers, rooms, index)
 end
 
--- What a newcomer gets: through, a place, or a reason for neither.
+-- What a newcomer gets: straight through, a place, or a reason for neither.
 function keeper.greet(self, lane)
   local rules = self.rules
   if not keeper.is_lane_served(self, lane) then return rules.closed and "closed" or "notPrivileged" end
@@ -94,7 +94,7 @@ function keeper.greet(self, lane)
   return door.why_no_place(rules, self.phase.isPrequeue) or "place"
 end
 
--- True when a visit that was over may begin again.
+-- True when an ended visit may begin again.
 function keeper.may_resume(self)
   return door.is_slot_free(self.rules, at_the_door(self, keeper.budget_free(self)))
 end
@@ -109,14 +109,14 @@ function keeper.took(self, count)
   flow.give_turns(self.flow, rate, count, self.now)
 end
 
--- Until when a turn that is given now is firm. In random order nobody goes back to the front, so a place whose turns are
--- always loose might never get in.
+-- Until when a turn given now is firm. In random order nobody goes back to the front, so a place whose turns are always loose
+-- might never get in.
 function keeper.firm_until(self, has_returned, has_missed)
   local is_loose = has_missed and self.rules.queueingMethod ~= "random"
   return pacing.whole_tenth(self.now + firm_turns.firm_ms(self.loose, self.rules, has_returned, is_loose))
 end
 
--- Makes a turn firm, and loose again. The second tells whether it was firm.
+-- Make a turn firm, and loose again. The second returns whether it was firm.
 function keeper.make_firm(self, member, until_at)
   if redis.call("ZADD", self.prefix .. ":firm", until_at, member) == 1 then self.admitted = self.admitted + 1 end
 end
@@ -127,20 +127,20 @@ function keeper.unmake_firm(self, member)
   return was_firm
 end
 
--- A firm turn is given back: it was firm for long enough ("loose"), or its holder left.
+-- A firm turn ends: it was firm for long enough ("loose"), or its holder left.
 function keeper.gave_back(self, why)
   flow.give_turns_back(self.flow, 1, self.now)
   if why == "loose" then self.loose = firm_turns.loosened(self.loose) end
 end
 
--- True when someone with a turn may come in at once.
+-- True when a visitor with a turn may enter now.
 function keeper.may_enter(self, is_firm)
   local at = at_the_door(self, is_firm and math.huge or keeper.budget_free(self))
   if not is_firm and not door.is_room_for_one(self.rules, at, self.flow, self.now) then return false end
   return door.may_use_turn(self.rules, at, self.flow, self.now)
 end
 
--- Someone came in: with a turn that would have been missed at `claim_by`, or straight through (nil).
+-- A visitor entered: with a turn that would have been missed at `claim_by`, or straight through (nil).
 function keeper.entered(self, claim_by)
   flow.enter(self.flow, 1, self.now)
   if claim_by then
@@ -155,7 +155,7 @@ function keeper.missed(self)
   room.keep_no_shows(self)
 end
 
--- Someone got a turn, or went straight through: lane and sequence are those of now.
+-- A visitor got a turn, or went straight through: lane and sequence are the present ones.
 function keeper.note_admitted(self, lane, sequence)
   self.last_turn = self.now
   room.count(self, "admitted")
@@ -182,14 +182,14 @@ function keeper.count_in(self, lane, sequence)
   if sequence > known.highest then known.highest = sequence end
 end
 
--- The latest admissions, by which it is told how fair the room is.
+-- The latest admissions, from which the room's fairness is computed.
 function keeper.remember(self, sequence)
   local recent = self.recent or {}
   self.recent = recent
   recent[#recent + 1] = text(sequence) .. " " .. whole(self.now)
 end
 
--- Writes back the room, and what was noted of admissions.
+-- Writes back the room, and the recorded admissions.
 function keeper.close(self)
   local prefix = self.prefix
   for lane, known in pairs(self.in_lane or {}) do

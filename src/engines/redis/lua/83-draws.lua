@@ -1,10 +1,10 @@
--- Who gathers for a draw, and which draws there were. The lot itself is drawn outside, from seed and ids; here places
--- are given their new sequences, some at a time, while the door is shut.
+-- Who gathers for a draw, and past draws. The draw itself is computed outside, from seed and ids; here places get their new
+-- sequences, some at a time, while the door is shut.
 
 local draws = {}
 
 local SECOND_MS = 1000
--- Someone who gathered: their sequence, when they joined, their id.
+-- A gathered visitor: sequence, time of joining, id.
 local GATHERED = "%016.0f%013.0f%s"
 
 local function find(self, event)
@@ -30,8 +30,8 @@ local function next_pool(self)
   return pool
 end
 
--- The draw of an event. One whose start is moved before it is drawn stays the same; its seed is the one whose hash was
--- shown first.
+-- An event's draw. A draw whose start is moved before it is made stays the same; its seed is the one whose hash was published
+-- first.
 function draws.of(self, event)
   local draw = find(self, event)
   if draw then
@@ -53,7 +53,7 @@ function draws.of(self, event)
   return draw
 end
 
--- The shuffled event that is on; nil when there is none.
+-- The present event with a draw; nil when there is none.
 local function shuffled_event(self)
   local index = self.phase.event
   local event = index and self.orders.events[index]
@@ -66,7 +66,7 @@ function draws.announce_all(self)
   end
 end
 
--- Puts someone who joined while people gather for a draw into its pool.
+-- Adds a visitor who joins during the gathering to the pool.
 function draws.gather(self, place)
   local event = shuffled_event(self)
   if not event or place.joined_at < event.prequeueAt or place.joined_at >= event.startAt then return end
@@ -77,7 +77,7 @@ function draws.gather(self, place)
   redis.call("APPEND", key, string.format(GATHERED, place.sequence, place.joined_at, place.id))
 end
 
--- True for a place that has been gathered and not been drawn.
+-- True for a place that is gathered and not drawn yet.
 function draws.is_gathered(self, place)
   if place.pool == 0 then return false end
   local event = shuffled_event(self)
@@ -85,7 +85,7 @@ function draws.is_gathered(self, place)
   return draw ~= nil and not draw.drawnAt and draw.pool == place.pool
 end
 
--- The draw that is to be made now; nil when none is.
+-- The draw that is due; nil when none is.
 function draws.due(self)
   local event = shuffled_event(self)
   if not event or self.phase.isPrequeue then return nil end
@@ -93,7 +93,7 @@ function draws.due(self)
   if not draw.drawnAt then return draw end
 end
 
--- Someone is let in while people gather, by rules that changed: those who gathered so far are served as they came.
+-- A visitor is admitted during the gathering, because rules changed: those gathered so far keep their order of joining.
 function draws.scatter(self)
   for _, draw in ipairs(room.draws(self)) do
     if not draw.drawnAt then
@@ -104,14 +104,14 @@ function draws.scatter(self)
   end
 end
 
--- The draw that a ticket must have been in that was given before it; nil for none.
+-- The draw that should have included a ticket; nil for none.
 function draws.missed(self, joined_at)
   for _, draw in ipairs(room.draws(self)) do
     if draw.drawnAt and joined_at >= draw.prequeueAt and joined_at < draw.startAt then return draw end
   end
 end
 
--- Drops draws that no good ticket can be older than.
+-- Drops draws that all valid tickets are younger than.
 function draws.forget(self)
   local kept = {}
   for _, draw in ipairs(room.draws(self)) do
@@ -130,13 +130,13 @@ function draws.by_number(self, number)
   for _, draw in ipairs(room.draws(self)) do if draw.number == number then return draw end end
 end
 
--- From here on nobody is added to the pool.
+-- Closes the pool.
 function draws.start(self, draw)
   draw.isDrawing = true
   room.keep_draws(self)
 end
 
--- Gives places the sequences they were drawn. Doing it again changes nothing.
+-- Gives places their drawn sequences. Repeating it changes nothing.
 function draws.apply(self, draw, moves)
   for i = 1, #moves, 3 do
     local id, joined_at, sequence = moves[i], tonumber(moves[i + 1]), tonumber(moves[i + 2])

@@ -1,7 +1,7 @@
 -- A room's answers to visitors: to those who join, check in, enter with their turn, are seen on the site, or leave.
--- Many are asked for in one call; each answer is six values, the first of which says what kind it is. Of someone who
--- waits or has a turn the last one says how they stand (0, GATHERED or IN_HAND), and after a missed turn it is a text: that,
--- how many they missed, and when the latest was given.
+-- One call answers many visitors. Each answer is six values; the first is its kind. For visitors who wait or have a turn,
+-- the last is their standing (0, GATHERED or IN_HAND). After a missed turn it is a text instead: the standing, how many turns
+-- were missed, and when the latest of them was given.
 
 local visitors = {}
 
@@ -19,7 +19,7 @@ local function answer(answers, kind, a, b, c, d, e)
   answers[n + 6] = e or 0
 end
 
--- How a place stands, with what is known of its missed turns.
+-- A place's standing, with its missed turns.
 local function standing_word(place, standing)
   if (place.missed or 0) == 0 then return standing end
   return whole(standing) .. " " .. whole(place.missed) .. " " .. whole(place.missed_at)
@@ -29,19 +29,19 @@ local function refuse(answers, reason)
   answer(answers, IS_REFUSED, reason)
 end
 
--- How many are expected to be let in before a place that has `ahead` before it in its lane.
+-- How many are expected to be admitted before a place with `ahead` before it in its lane.
 local function expected_ahead(self, lane, ahead)
   local rules = self.rules
   if #rules.lanes.named == 0 then return ahead end
   return lanes.ahead(rules.lanes, self.waiting_in, lane, ahead)
 end
 
--- How many are before someone, and how many wait, in the whole line.
+-- How many are before a place, and how many wait, in the whole line.
 function visitors.in_whole_line(self, ahead)
   return ahead, self.waiting
 end
 
--- The holder is here and waits: a new deadline, and when to come back. `ahead`: in their lane, when it is known.
+-- A waiting visitor checked in: sets the new deadline and the next check-in. `ahead`: in their lane, if known.
 local function go_on_waiting(self, answers, place, dice, ahead)
   local rules = self.rules
   local lane = room.lane_of(self, place.lane)
@@ -87,7 +87,7 @@ local function is_held_back(self, sequence)
   return room.is_held(self, sequence) or draws.due(self) ~= nil
 end
 
--- Someone went straight through: an admission by which fairness is told.
+-- A visitor went straight through: an admission that counts for fairness.
 function visitors.remember_through(self, sequence)
   keeper.remember(self, sequence)
 end
@@ -103,7 +103,7 @@ local function go_straight_through(self, answers, arrival)
   }, arrival.visit_ms)
 end
 
--- The newcomer's number, once they are sure to get a place or to go through.
+-- The newcomer's sequence, once it is certain that they get a place or go through.
 local function take_number(self, newcomer)
   local sequence = room.next_sequence(self)
   room.count(self, "joined")
@@ -126,7 +126,7 @@ function visitors.take_place(self, answers, newcomer)
   go_on_waiting(self, answers, place, newcomer.dice, ahead)
 end
 
--- id, lane, invite or "", when the invite runs out, "1" if they can wait, dice, how long a visit lasts at first
+-- id, lane, invite or "", its expiry, "1" if they can wait, dice, how long a visit lasts at first
 function visitors.join(self, answers, id, lane, invite, invite_expires_at, can_wait, dice, visit_ms)
   if invite ~= "" and redis.call("ZSCORE", self.prefix .. ":invites", invite) then
     return refuse(answers, "inviteUsed")
@@ -142,14 +142,14 @@ function visitors.join(self, answers, id, lane, invite, invite_expires_at, can_w
   go_straight_through(self, answers, { id = id, sequence = sequence, lane = own, visit_ms = visit_ms })
 end
 
--- Whether a newcomer like any other would go straight through.
+-- True when an ordinary newcomer would go straight through.
 function visitors.has_room(self, answers)
   local is_through = keeper.greet(self, EVERYBODY) == "through" and not is_held_back(self, room.coming_sequence(self))
   answer(answers, is_through and HAS_ENTERED or NOTHING)
 end
 
--- A good ticket of which nothing is known: from before a loss. Its sequence must not be given out again; one from before a
--- draw has lost its place in it.
+-- Takes back the place of a valid ticket that is unknown because data was lost. Its sequence must not be given out again; a
+-- ticket from before a draw has lost its place in it.
 function visitors.take_back(self, answers, ticket)
   local sequence, draw = ticket.sequence, ticket.draw
   local missed = draw == 0 and ticket.missed == 0 and draws.missed(self, ticket.joined_at)
@@ -362,7 +362,8 @@ function visitors.leave_place(self, answers, ticket)
   answer(answers, NOTHING)
 end
 
--- A good pass of which nothing is known, from before a loss. Its place is taken, so that its old ticket gives no second.
+-- Takes in the visit of a valid pass that is unknown because data was lost. Its place is marked as used, so that the old
+-- ticket gives no second visit.
 local function take_in(self, id, lane, joined_at, admitted_at, expires_at)
   local place = places.get(self, id, joined_at) or {
     id = id, joined_at = joined_at, state = GONE, late = 0, lane = lane, sequence = 0, draw = 0, pool = 0,

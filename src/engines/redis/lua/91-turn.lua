@@ -1,16 +1,16 @@
--- One turn of a room's door: visits and turns whose time is up end, turns that have been firm for long enough go loose, those
--- who stopped checking in lapse, and as many get a turn as the door says. And the lease: one gateway at a time turns the
--- door, and one that lost the lease does nothing.
+-- One turn of a room's door: expired visits and turns end, turns that were firm for long enough go loose, visitors who stopped
+-- checking in lapse, and the door says how many get a turn. And the lease: one gateway at a time turns the door, and one that
+-- lost the lease does nothing.
 
 local turn = {}
 
 local LEASE_MS = 3000
--- A call must be short, since Redis does nothing else meanwhile; what is left over comes with the next.
+-- A call must be short, since Redis does nothing else meanwhile; the rest follows in the next call.
 local EXPIRED_MAX = 1000
 local ADMITTED_MAX = 500
 local BUCKETS_MAX = 10
 
--- Takes or keeps the lease; the fencing token, or nil when another gateway has it.
+-- Takes or renews the lease; returns the fencing token, or nil when another gateway has it.
 function turn.lease(self, gateway, fence)
   local key = self.prefix .. ":lease"
   local held = redis.call("HMGET", key, "holder", "fence", "until")
@@ -52,7 +52,7 @@ local function expire_visits(self)
     redis.call("ZREM", self.prefix .. ":visits:due", id)
     redis.call("HDEL", self.prefix .. ":visits", id)
     self.on_site = self.on_site - 1
-    -- Without a visit it was the slot of one that was ended.
+    -- Without a visit it was the slot of an ended one.
     if packed then
       room.count(self, "expired")
       visitors.end_place(self, id, packed)
@@ -69,7 +69,7 @@ local function loosen_turns(self)
   end
 end
 
--- The number of a place that goes back in its lane.
+-- The new sequence of a place that moves back in its lane.
 local function number_behind(self, place, back)
   local lane = room.lane_of(self, place.lane)
   local follow = missed_turns.to_follow(
@@ -86,7 +86,7 @@ local function number_behind(self, place, back)
     function(gap, used) redis.call("SET", key .. whole(gap), whole(used), "PX", self.rules.ticketTtlMs) end)
 end
 
--- The place goes further back and is kept for its holder's return, or is forfeited.
+-- The place moves back and is kept for its holder's return, or is forfeited.
 local function miss_turn(self, place)
   place.missed = place.missed + 1
   place.missed_at = place.given_at
@@ -103,14 +103,14 @@ local function miss_turn(self, place)
   places.set_state(self, place, LAPSED)
 end
 
--- A turn that nobody used: the place it was given to, which is set back.
+-- A turn was not used: its place is set back.
 function turn.note_missed(self, id, joined_at)
   room.count(self, "missedTurns")
   keeper.missed(self)
   return places.get(self, id, joined_at)
 end
 
--- Turns nobody used in time. Those who missed theirs are set back in the order in which they stood.
+-- Turns that were not used in time. Their places are set back in the order in which they stood.
 local function expire_turns(self)
   local missed = {}
   for _, member in ipairs(due(self, ":turns")) do
@@ -160,7 +160,7 @@ local function admit_one(self, lane, member, sequence)
   keeper.make_firm(self, member, keeper.firm_until(self, place.returned == 1, place.missed > 0))
 end
 
--- Gives turns; `dice` say who is next where that is left to chance. The sequences, in order.
+-- Gives turns; `dice` pick the visitors in random order. Returns the sequences, in order.
 local function admit_next(self, count, dice)
   local rules = self.rules
   local named = rules.lanes.named
@@ -222,14 +222,14 @@ function turn.observe(self, admitted, is_line)
   room.set(self, "paceSums", packed)
 end
 
--- Lets go of what has run out in the line itself.
+-- Removes what has expired from the line itself.
 function turn.expire_line(self)
   expire_turns(self)
   lapse(self)
   turn.forget(self)
 end
 
--- Takes or keeps the lease, follows the orders that come with it, and lets go of what has run out.
+-- Takes or renews the lease, applies the orders that come with it, and removes what has expired.
 function turn.begin(self, args)
   local fence = turn.lease(self, args[2], tonumber(args[3]))
   if not fence then return nil end
@@ -251,7 +251,7 @@ function turn.not_ours(self)
   return { 0, held[2] or "line empty", 0, 0, math.max(0, tonumber(held[1]) - self.now) }
 end
 
--- Tells everyone whose turn it is.
+-- Publishes the turns given.
 function turn.tell(self, gateway, sequences)
   if #sequences == 0 then return end
   local news = {}
@@ -271,7 +271,7 @@ function turn.call(self, args)
   draws.forget(self)
   turn.forget(self)
   if drawing then
-    -- Some who gathered may still come back from before a failover; the draw waits for them.
+    -- Gathered visitors from before a failover may still come back; the draw waits for them.
     local is_held = self.now < (tonumber(self.state.heldUntil) or 0)
     keeper.close(self)
     return { fence, "not started", 0, is_held and 0 or drawing.number, self.waiting }

@@ -1,4 +1,4 @@
--- What gateways and operators ask of a room besides visitors: its rules, its figures, its board and its draws.
+-- Calls of gateways and operators that are not about a visitor: rules, figures, board and draws of a room.
 
 local office = {}
 
@@ -39,7 +39,7 @@ function office.configure(keys, args)
   return { "ok" }
 end
 
--- The ranks worth a mark in a line of `waiting`; see core/board.ts.
+-- The ranks that get a mark in a line of `waiting`; see core/board.ts.
 local function mark_ranks(waiting)
   local ranks = {}
   local exact = math.min(waiting, EXACT_MARKS)
@@ -77,7 +77,7 @@ local function pairs_to_table(list)
   return found
 end
 
--- The time or "", "1" for marks, "1" for the latest admissions. Everything that is told of a room, as JSON.
+-- The time or "", "1" for marks, "1" for the latest admissions. Returns all figures of a room, as JSON.
 function office.look(self, args)
   local prefix = self.prefix
   local lane_state = pairs_to_table(redis.call("HGETALL", prefix .. ":lanes"))
@@ -170,7 +170,7 @@ function office.note(keys, args)
   return { 1 }
 end
 
--- The time or "", and what a gateway saw of the origin, as JSON.
+-- The time or "", and a gateway's report on the origin, as JSON.
 function office.report(keys, args)
   local told = redis.call("INCR", keys[1] .. ":told")
   redis.call("RPUSH", keys[1] .. ":loads", whole(room.instant(args[1])) .. " " .. args[2])
@@ -178,7 +178,7 @@ function office.report(keys, args)
   return { told }
 end
 
--- How many reports were heard before. Gives how many there were in all, and those since then, each with its time.
+-- How many reports were read before. Returns how many there were in all, and the new ones, each with its time.
 function office.loads(keys, args)
   local told = tonumber(redis.call("GET", keys[1] .. ":told") or 0)
   local missing = told - tonumber(args[1])

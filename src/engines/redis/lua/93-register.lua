@@ -1,10 +1,10 @@
--- The functions by which gateways call, for lines of both kinds. VERSION is put in when the library is loaded.
+-- The functions that gateways call, for both kinds of lines. VERSION is filled in when the library is loaded.
 
 local function register(name, callback, flags)
   redis.register_function({ function_name = "VERSION_" .. name, callback = callback, flags = flags or {} })
 end
 
--- A function of a room that is open: the first argument of the call is the time or "".
+-- Registers a function that needs an open room: its first argument is the time or "".
 local function register_in_room(name, work, flags)
   register(name, function(keys, args)
     local self = room.open(keys[1], args[1])
@@ -13,7 +13,7 @@ local function register_in_room(name, work, flags)
   end, flags)
 end
 
--- Joining needs memory that a full Redis does not have; everything else goes on, and most of it frees some.
+-- Joining needs memory that a full Redis does not have; all other calls go on, and most of them free some.
 register_in_room("join", visit_call)
 register_in_room("visit", visit_call, { "allow-oom" })
 register_in_room("look", office.look, { "allow-oom" })

@@ -63,7 +63,7 @@ export function shardOf(id: string, shards: number): number {
   return hash("sha256", id, "buffer").readUInt32BE(0) % shards;
 }
 
-/** An id of 128 random bits that belongs to one of these shards, of which there must be at least one. */
+/** Draws an id of 128 random bits that belongs to one of the allowed shards. At least one must be allowed. */
 export function drawId(random: Random, shards: number, allowed: ReadonlySet<number>): string {
   for (;;) {
     const id = idFromBytes(random.bytes(ID_BYTES));

@@ -1,9 +1,9 @@
 /**
- * Popping from the shards: look at a few, take from the best of them (`core/relaxed.ts` says which), and where that
- * has been taken by somebody else meanwhile, from the second best.
+ * Pops items from the shards: peeks at a few, takes from the best of them (`core/relaxed.ts` says which) and, if another
+ * consumer was faster, from the second best.
  *
- * If that leaves something wanted, all shards are looked at, so nobody is told that there is nothing while there is.
- * What a failed call may have taken goes back after its timeout.
+ * If that gives fewer items than wanted, all shards are read, so "empty" is only answered when every shard is empty.
+ * Items that a failed call may have taken go back to their shard after the timeout.
  */
 import {
   type ConcurrencyPolicy,

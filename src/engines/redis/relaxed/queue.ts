@@ -1,15 +1,16 @@
 /**
- * A priority queue over many Redis nodes, for producers and consumers. It gives out nearly the best first (how nearly,
- * `docs/relaxed.md` tells), and every item at least once: a popped item that is not committed in time goes back.
+ * A priority queue over many Redis nodes, for producers and consumers. It delivers items nearly in
+ * order of priority (`docs/relaxed.md` says how nearly), each at least once: a popped item that is not committed in time goes
+ * back.
  *
  * It is cut into shards (subqueues in Lin and Liang 2020), each in a hash slot of its own, that know nothing of each other.
- * Producers add to any; consumers peek at a few and pop from the best. No node is asked about all, so more nodes serve
- * more producers and consumers. A shard whose node is away is passed over, by producers and consumers, and comes back
- * by itself, with what it held.
+ * Producers add to any shard; consumers peek at a few and pop from the best. No operation needs every node, so throughput
+ * grows with the number of nodes. Producers and consumers skip a shard whose node is down; when the node returns, the shard
+ * is used again, with the items it held.
  *
- * Where we differ: items are kept in Redis, not in Kafka and snapshots; a pop carries its guard along, so nothing that
- * was popped in vain has to be put back; the id decides the shard, so an add can be repeated; several items are popped
- * in one go; and that there is nothing is said only after a look at all shards.
+ * Where we differ: items are kept in Redis, not in Kafka and snapshots; a pop carries its guard, so no
+ * item has to be put back; the id decides the shard, so an add can be retried; several items are popped in one call; and
+ * "empty" is answered only after all shards were read.
  */
 import { compareKeys, shardsToPeek } from "../../../core/relaxed.ts";
 import type { World } from "../../../core/world.ts";

@@ -30,7 +30,7 @@ interface GatewayOf {
   readonly ended: string[];
 }
 
-/** So many gateways with the same rooms, closed when the test is over. */
+/** Opens `count` gateways with the same rooms; they are closed when the test ends. */
 async function gateways(count: number, rules: Partial<RoomRules>, prefix = newPrefix()) {
   const opened = new AsyncDisposableStack();
   const all: GatewayOf[] = [];

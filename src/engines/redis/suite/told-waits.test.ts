@@ -83,7 +83,7 @@ class Line {
         continue;
       }
       assert.ok(answer.kind === "waiting");
-      assert.ok(answer.waitMs, "whoever comes to wait is told at once how long");
+      assert.ok(answer.waitMs, "a visitor who joins the line is told the wait at once");
       this.#tickets.push(answer.ticket);
     }
   }

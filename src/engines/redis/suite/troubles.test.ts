@@ -220,7 +220,7 @@ describe("something is wrong with the Redis that has the line", { concurrency: A
       redis: { url: redis.url, username: "gateway", password: PASSWORD },
       make: async () => {
         await allow(OTHER_PASSWORD);
-        // Whoever is connected would stay so.
+        // Existing connections would stay open.
         await redis.command("CLIENT", "KILL", "USER", "gateway");
       },
       mend: () => allow(PASSWORD),

@@ -97,7 +97,7 @@ export class Capacity implements Check {
     return this.#isSplit || at - this.#splitAt <= SPLIT_ECHO_MS;
   }
 
-  /** No other node heard of those whom a node admitted that was cut off and then died. */
+  /** A node died while cut off: no other node knows the visitors it admitted, so they no longer count. */
   #bury(station: number, at: number): void {
     if (!this.#isApart(at)) return;
     for (const [id, giver] of this.#givenApart) if (giver === station) this.#onSite.delete(id);

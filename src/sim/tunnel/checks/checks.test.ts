@@ -305,9 +305,9 @@ test("order: a turn may be reported before the answer to the join, and straight 
 });
 
 function nodeOf(name: string, version: number, more: Partial<SimNodeStatus> = {}): SimNodeStatus {
-  const members = ["a", "b"].map((one, slot) => ({ slot, name: one, life: 1, address: one }));
+  const members = ["a", "b"].map((one, number) => ({ number, name: one, life: 1, address: one }));
   const view = { version, members, lost: [], isMajority: true };
-  const status = { slot: 0, isRoot: true, pointer: null, isSettled: true, rooms: {} };
+  const status = { number: 0, isRoot: true, pointer: null, isSettled: true, rooms: {} };
   return { name, life: 1, view, ...status, ...more };
 }
 const look = (...nodes: SimNodeStatus[]): Notice => ({ kind: "look", at: 0, nodes });

@@ -26,6 +26,6 @@ function isRootOfView(node: SimNodeStatus): node is SimNodeStatus & { view: SimV
 }
 
 function keyOf({ version, members }: SimViewStatus): string {
-  const who = members.map(({ slot, name, life }) => `${slot}:${name}#${life}`).sort();
+  const who = members.map(({ number, name, life }) => `${number}:${name}#${life}`).sort();
   return `${version} ${who.join(" ")}`;
 }

@@ -109,7 +109,7 @@ export class Order implements Check {
     const calm = counted.filter((place) => !this.#isDisturbed(place));
     const turns = calm.map(turnOf);
     return (
-      tooFar(turns, { of: "of those whom nothing disturbed", wrongMax: wrongMaxOf(turns, terms) }) ??
+      tooFar(turns, { of: "of the undisturbed visitors", wrongMax: wrongMaxOf(turns, terms) }) ??
       tooFarOff(turns, terms) ??
       (terms.isWhole ? judgeAll(counted.map(turnOf), turns.length, terms) : null)
     );

@@ -10,17 +10,17 @@ const TRUTH: QuietTruth = { room: "main", totalActiveUsers: 50, waiting: ANY, on
 
 /** Five nodes at rest: `e` has the smallest key and is the root; each has ten waiting, two visits and some slots. */
 function looks(): NodeLook[] {
-  const members = NAMES.map((name, slot) => ({ slot, name, life: 1, address: name }));
-  const tree = treeOf(members.map(({ slot }) => slot));
-  return members.map(({ slot, name }) => ({
+  const members = NAMES.map((name, number) => ({ number, name, life: 1, address: name }));
+  const tree = treeOf(members.map(({ number }) => number));
+  return members.map(({ number, name }) => ({
     name,
     life: 1,
-    slot,
+    number,
     view: { version: 9, members, lost: [], isMajority: true },
-    isRoot: slot === 4,
-    pointer: slot === 4 ? null : tree.towards(slot, 4),
+    isRoot: number === 4,
+    pointer: number === 4 ? null : tree.towards(number, 4),
     isSettled: true,
-    rooms: { main: { ownFirst: 100 - slot, ownWaiting: 10, turns: 3, visits: 2, spare: 5, waiting: 50 } },
+    rooms: { main: { ownFirst: 100 - number, ownWaiting: 10, turns: 3, visits: 2, spare: 5, waiting: 50 } },
     counted: { waiting: 50, onSite: 10 },
   }));
 }
@@ -59,7 +59,7 @@ test("all have the same view, of the nodes that are up", () => {
 test("there is one root, and all pointers lead to it along the tree", () => {
   assert.match(complaint(but(4, () => ({ isRoot: false, pointer: 1 })))!, /^tree: there is no root/);
   assert.match(complaint(but(0, () => ({ isRoot: true })))!, /^tree: a and e are roots together/);
-  assert.match(complaint(but(2, () => ({ pointer: 3 })))!, /^tree: c points to slot 3/);
+  assert.match(complaint(but(2, () => ({ pointer: 3 })))!, /^tree: c points to node 3/);
   assert.match(complaint(but(2, () => ({ pointer: null })))!, /^tree: c points nowhere/);
   assert.match(complaint(but(1, () => ({ pointer: 0 })))!, /^tree: the pointers from a never reach the root/);
 });
@@ -78,7 +78,7 @@ test("the root has the smallest key; when nobody waits it may be anywhere", () =
 });
 
 const torn = (nodes: NodeLook[]) =>
-  nodes.map((look) => ({ ...look, view: { ...look.view!, lost: [{ slot: 7, name: "z", life: 1 }] } }));
+  nodes.map((look) => ({ ...look, view: { ...look.view!, lost: [{ number: 7, name: "z", life: 1 }] } }));
 
 test("every node counts the same, what all have together, and what is seen from outside", () => {
   const counting = (waiting: number, onSite: number) => but(3, () => ({ counted: { waiting, onSite } }));

@@ -24,7 +24,7 @@ export interface Complaint {
   readonly text: string;
 }
 
-type Member = NodeLook & { readonly slot: number; readonly view: SimViewStatus };
+type Member = NodeLook & { readonly number: number; readonly view: SimViewStatus };
 
 /** The first complaint, or null. The nodes are all that are up, at least one. */
 export function quietComplaint(nodes: readonly NodeLook[], truth: QuietTruth): Complaint | null {
@@ -44,8 +44,8 @@ export function quietComplaint(nodes: readonly NodeLook[], truth: QuietTruth): C
 function viewComplaint(nodes: readonly NodeLook[]): string | null {
   const up = nodes.map(({ name, life }) => `${name}#${life}`).sort();
   const version = nodes[0]!.view?.version;
-  for (const { name, slot, view } of nodes) {
-    if (view === null || slot === null) return `${name} is not a member of any view`;
+  for (const { name, number, view } of nodes) {
+    if (view === null || number === null) return `${name} is not a member of any view`;
     const members = view.members.map((member) => `${member.name}#${member.life}`).sort();
     if (members.join(" ") !== up.join(" "))
       return `${name} has a view of ${members.join(", ")}, and up are ${up.join(", ")}`;
@@ -58,24 +58,24 @@ function rootComplaint(members: readonly Member[]): string | null {
   const roots = members.filter(({ isRoot }) => isRoot);
   if (roots.length !== 1)
     return roots.length === 0 ? "there is no root" : `${namesOf(roots)} are roots together`;
-  const tree = treeOf(members.map(({ slot }) => slot));
-  const bySlot = new Map(members.map((member) => [member.slot, member]));
+  const tree = treeOf(members.map(({ number }) => number));
+  const byNumber = new Map(members.map((member) => [member.number, member]));
   for (const member of members) {
-    const astray = walk(member, bySlot, tree);
+    const astray = walk(member, byNumber, tree);
     if (astray !== null) return astray;
   }
   return null;
 }
 
 /** Follows the pointers from a node; returns what is wrong with the way, or null. */
-function walk(from: Member, bySlot: ReadonlyMap<number, Member>, tree: Tree): string | null {
+function walk(from: Member, byNumber: ReadonlyMap<number, Member>, tree: Tree): string | null {
   let here = from;
-  for (let step = 0; step < bySlot.size; step++) {
+  for (let step = 0; step < byNumber.size; step++) {
     if (here.isRoot) return null;
     if (here.pointer === null) return `${here.name} points nowhere, and is not the root`;
-    if (!tree.neighboursOf(here.slot).includes(here.pointer))
-      return `${here.name} points to slot ${here.pointer}, which is not its neighbour`;
-    here = bySlot.get(here.pointer)!;
+    if (!tree.neighboursOf(here.number).includes(here.pointer))
+      return `${here.name} points to node ${here.pointer}, which is not its neighbour`;
+    here = byNumber.get(here.pointer)!;
   }
   return `the pointers from ${from.name} never reach the root`;
 }

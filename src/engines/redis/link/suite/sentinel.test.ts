@@ -52,7 +52,7 @@ describe("a Redis watched by sentinels", { concurrency: AT_A_TIME }, () => {
       [],
       "kept, and lost",
     );
-    // Those of which it is certain that nothing was done are not there; and nothing is there twice.
+    // Calls that surely did nothing left nothing behind, and no call was carried out twice.
     assert.equal(new Set(list).size, list.length);
     assert.notEqual((await sentinels.primary()).port, old.port);
     await keep(2_000);

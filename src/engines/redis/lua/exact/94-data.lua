@@ -1,10 +1,10 @@
--- What only the library of exact lines has: its turns and draws, and what gateways keep together besides rooms (changes made
--- at run time, and how far the ring of keys was turned).
+-- Functions of exact lines only: turns and draws, and data that gateways share besides rooms (changes made at run time, and the
+-- state of the key ring).
 
 local data = {}
 
--- A field, what it holds as far as the caller knows, and what it shall hold; "" for nothing. Gives 1, or 0 when it holds
--- something else by now.
+-- A field, its value as far as the caller knows, and its new value; "" for none. Returns 1, or 0 when the value has changed
+-- meanwhile.
 function data.swap(keys, args)
   local held = redis.call("HGET", keys[1], args[1]) or ""
   if held ~= args[2] then return { 0 } end

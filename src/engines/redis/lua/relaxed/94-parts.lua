@@ -1,34 +1,33 @@
--- A relaxed line: shards, each with keys of its own in a hash slot of its own (state, orders, line, due, turns, places), and
--- the main part, which has no line and knows instead how many wait in all shards. The orders of the main part say `isMain`;
--- those of a shard say in `pieces` how many shards there are.
+-- A relaxed line: shards, each with keys of its own in a hash slot of its own (state, orders, line, due, turns, places), and the
+-- main part, which has no line and instead knows how many wait in all shards. The orders of the main part have `isMain`; those
+-- of a shard have the number of shards in `shards`.
 --
--- This file comes after those of the exact line and says what is different from it; how the parts work together is in
--- the next one.
+-- This file comes after those of the exact line and replaces what differs; the next file describes how the parts work together.
 
 local HAS_RETURNED = 6
 
-STATE[#STATE + 1], STATE[#STATE + 2], STATE[#STATE + 3] = "pieceWaiting", "reserved", "total"
+STATE[#STATE + 1], STATE[#STATE + 2], STATE[#STATE + 3] = "shardWaiting", "reserved", "total"
 
 local open_room = room.open
 
 function room.open(prefix, given, is_handed)
   local self = open_room(prefix, given, is_handed)
   if self and self.orders.isMain then
-    self.waiting = tonumber(self.state.pieceWaiting) or 0
+    self.waiting = tonumber(self.state.shardWaiting) or 0
     self.reserved = tonumber(self.state.reserved) or 0
     self.admitted = self.admitted + self.reserved
   end
   return self
 end
 
--- Parts of a line have no numbering in common but the time.
+-- The parts of a line have no common numbering, only the time.
 function room.coming_sequence(self)
   return math.max(self.next, (math.floor(self.now) - SEQUENCE_EPOCH) * SEQUENCES_PER_MS)
 end
 
 local greet = keeper.greet
 
--- Who goes through is the main part's to say.
+-- Only the main part lets visitors go straight through.
 function keeper.greet(self, lane)
   if self.orders.isMain then return greet(self, lane) end
   return door.why_no_place(self.rules, self.phase.isPrequeue) or "place"
@@ -36,7 +35,7 @@ end
 
 -- The other shards have about as many each.
 function visitors.in_whole_line(self, ahead)
-  return ahead * (self.orders.pieces or 1), math.max(self.waiting, tonumber(self.state.total) or 0)
+  return ahead * (self.orders.shards or 1), math.max(self.waiting, tonumber(self.state.total) or 0)
 end
 
 -- Sequences of the main part do not compare with those of shards.
@@ -46,9 +45,9 @@ local take_place = visitors.take_place
 
 function visitors.take_place(self, answers, newcomer)
   if not self.orders.isMain then return take_place(self, answers, newcomer) end
-  -- The place is in a shard; until that is counted, those who come now must not go before it.
+  -- The place is in a shard; until it is counted, newcomers must not pass it.
   self.waiting = self.waiting + 1
-  room.set(self, "pieceWaiting", whole(self.waiting))
+  room.set(self, "shardWaiting", whole(self.waiting))
   answer(answers, NOTHING)
 end
 
@@ -64,7 +63,7 @@ local return_to_line = visitors.return_to_line
 
 function visitors.return_to_line(self, answers, place, dice, is_front)
   if not self.orders.isMain then return return_to_line(self, answers, place, dice, is_front) end
-  -- The place is in a shard; the gateway tells it.
+  -- The place is in a shard; the gateway informs it.
   redis.call("ZREM", self.prefix .. ":turns", member_of(place.id, place.joined_at))
   places.drop(self, place.id, place.joined_at)
   answer(answers, HAS_RETURNED)
@@ -78,9 +77,9 @@ function visitors.leave_place(self, answers, ticket)
   leave_place(self, answers, ticket)
 end
 
--- Both parts hear of it, and one counts.
+-- Both parts are told, and one of them counts.
 function visitors.note_left(self)
-  if self.orders.pieces then room.count(self, "left") end
+  if self.orders.shards then room.count(self, "left") end
 end
 
 -- Of a shard: the main part says that the holder of a turn is on the site, so their place is over.
@@ -117,7 +116,7 @@ local note_missed = turn.note_missed
 
 -- The main part counts it; the place is in a shard.
 function turn.note_missed(self, id, joined_at)
-  if self.orders.pieces then return places.get(self, id, joined_at) end
+  if self.orders.shards then return places.get(self, id, joined_at) end
   note_missed(self, id, joined_at)
   places.drop(self, id, joined_at)
 end

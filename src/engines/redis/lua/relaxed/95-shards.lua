@@ -70,7 +70,7 @@ function shards.reserve(self, args)
   turn.forget(self)
   self.admitted = self.admitted - self.reserved
   self.waiting = tonumber(args[6])
-  room.set(self, "pieceWaiting", args[6])
+  room.set(self, "shardWaiting", args[6])
   local admit, reason = keeper.open(self)
   local count = math.min(admit, ADMITTED_MAX)
   room.set(self, "reserved", whole(count))
@@ -109,7 +109,7 @@ function shards.confirm(keys, args)
       sequences[#sequences + 1] = sequence
     end
   end
-  room.set(self, "pieceWaiting", whole(math.max(0, self.waiting - #sequences)))
+  room.set(self, "shardWaiting", whole(math.max(0, self.waiting - #sequences)))
   keeper.took(self, #sequences)
   turn.observe(self, #sequences, args[4] == "1")
   turn.tell(self, args[2], sequences)

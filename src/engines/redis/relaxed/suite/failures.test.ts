@@ -92,7 +92,7 @@ describe("when something dies", { concurrency: true }, () => {
     await using queue = await open({ redis: several.urls, shards: 2, peek: 2, callTimeoutMs: 5_000 });
     await queue.counts();
     silent!.pause();
-    // So many that some are for the silent one.
+    // Enough items that some belong to the silent server.
     const items = numbered(32);
     const problem = await queue.add(items).then(
       () => assert.fail("a server that is silent acknowledged"),
@@ -111,7 +111,7 @@ describe("when something dies", { concurrency: true }, () => {
     );
   });
 
-  test("with all servers away a pop fails and says why; it does not say that there is nothing", async () => {
+  test("with all servers down a pop fails and says why; it does not say that the queue is empty", async () => {
     await using several = await startSeveral(2);
     await using queue = await open({ redis: several.urls, shards: 4, peek: 2 });
     await queue.add(numbered(1));

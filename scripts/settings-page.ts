@@ -2,8 +2,8 @@
  * `docs/settings.md`, from the schema: a table for each section with every setting, what it should be, its default and
  * what it means; and which of them meet which requirement.
  */
-import { FLAGS } from "./flags.ts";
-import { isMappingSetting, type Setting } from "./outline.ts";
+import { FLAGS } from "../src/config/flags.ts";
+import { isMappingSetting, type Setting } from "../src/config/outline.ts";
 
 const HEADER = `# Settings
 

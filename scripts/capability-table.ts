@@ -1,5 +1,5 @@
 /** The table of what each engine can do, as docs/engines.md has it between two marks. Made by `npm run generate`. */
-import { CAPABILITIES, type Capability, type EngineKind } from "../core/capabilities.ts";
+import { CAPABILITIES, type Capability, type EngineKind } from "../src/core/capabilities.ts";
 
 const NAMES: Readonly<Record<EngineKind, string>> = {
   memory: "memory",

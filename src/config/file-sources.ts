@@ -7,7 +7,7 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from "yaml";
 import { nearest } from "./nearest.ts";
 import { type Setting, settingAt } from "./outline.ts";
-import { controlToSpace, hideSecrets, type Path, type SettingPlaces, type Source } from "./problem.ts";
+import { controlToSpace, hideSecrets, type Path, type SettingSources, type Source } from "./problem.ts";
 
 export interface SettingsText {
   readonly text: string;
@@ -26,7 +26,7 @@ const PLAIN_VALUE = /^(?:none|hs256|eddsa)\b/i;
 const LONG_WORD = /[A-Za-z0-9+/=_-]{10,}/g;
 const NAME_LENGTH_MAX = 23;
 
-export class FilePlaces implements SettingPlaces {
+export class FileSources implements SettingSources {
   readonly #source: SettingsText;
   readonly #lines: LineCounter;
   readonly #document: Document.Parsed;
@@ -39,7 +39,7 @@ export class FilePlaces implements SettingPlaces {
     this.#secrets = secretRanges(document, root);
   }
 
-  /** The setting's own place, or that of the nearest mapping around it that is written down. */
+  /** Where the setting is written, or the nearest written mapping around it. */
   find(path: Path, at: "key" | "value"): Source {
     let around: Source = { kind: "file", name: this.#source.file, spot: null };
     let node: unknown = this.#document.contents;

@@ -4,7 +4,7 @@
  * off; removing the `#` turns it on.
  */
 import { stringify } from "yaml";
-import { isMappingSetting, type Setting } from "./outline.ts";
+import { isMappingSetting, type Setting } from "../src/config/outline.ts";
 
 /** Values in the example that are not the defaults, so that it shows a working room. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-const FOLDER = join(import.meta.dirname, "..", "gateway", "page", "languages");
+const FOLDER = join(import.meta.dirname, "..", "src", "gateway", "page", "languages");
 
 /** Inserted below, since this file exports no such thing. */
 const EXPORT = "export const LANGUAGE_TAGS";
