@@ -15,6 +15,7 @@ import { checkData } from "./doctor/data-checks.ts";
 import { nightVerdicts } from "./doctor/night-checks.ts";
 import { summary as doctorSummary, hasProblem, table, verdictsForPrograms } from "./doctor/report.ts";
 import type { DoctorVerdict } from "./doctor/verdict.ts";
+import { jsonText } from "./json-text.ts";
 import { whileTelling } from "./progress.ts";
 import { type QuestionFlags, readQuestion } from "./question.ts";
 import { readSettings, type SettingsFlags, TWO_FILES } from "./read-settings.ts";
@@ -91,7 +92,7 @@ interface Outcome {
 
 function tell({ json }: CheckFlags, { ok, noun, notes, text = "", facts = {} }: Outcome): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ...facts, ok, problems: toJson(notes) }, null, 2)}\n`);
+    process.stdout.write(jsonText({ ...facts, ok, problems: toJson(notes) }));
     return;
   }
   const isColour = process.stderr.isTTY === true && process.env.NO_COLOR === undefined;

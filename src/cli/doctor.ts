@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { explain, toJson } from "../config/explain.ts";
 import { type LoadResult, settingsFrom } from "../config/load.ts";
-import type { Problem } from "../config/problem.ts";
+import { controlToSpace, type Problem } from "../config/problem.ts";
 import { describeRedis } from "../config/redis-settings.ts";
 import type { Settings } from "../config/schema.ts";
 import { checkData } from "./doctor/data-checks.ts";
@@ -78,7 +78,7 @@ function inWords({ redis, data, cluster }: Settings, verdicts: readonly DoctorVe
       ? `Redis: ${describeRedis(redis)}`
       : data === null
         ? "The line lives in the memory of the process that runs, and is not kept."
-        : `Data directory: ${data}`;
+        : `Data directory: ${controlToSpace(data)}`;
   const isColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
   const shown = table(verdicts, { columns: process.stdout.columns ?? COLUMNS, isColour });
   return `${what}\n\n${shown}\n${summary(verdicts)}`;

@@ -4,6 +4,7 @@
  * Exit codes: 0 done; 1 the report cannot be written; 2 the command or the settings are not right.
  */
 import type { Command } from "commander";
+import { jsonText } from "./json-text.ts";
 import type { WhatIfOptions } from "./simulate-what-if.ts";
 
 /** Makes a command, which has the flags for a room's settings already, into `simulate`. */
@@ -31,7 +32,7 @@ async function simulate(flags: WhatIfOptions): Promise<number> {
   if (flags.crowd !== undefined) return (await import("./simulate-what-if.ts")).runWhatIf(flags);
   const wrong =
     "Say how many come, such as --crowd 50000. A cluster with every fault, from a seed, is `fairgate torture`.";
-  if (flags.json) process.stdout.write(`${JSON.stringify({ ok: false, error: wrong }, null, 2)}\n`);
+  if (flags.json) process.stdout.write(jsonText({ ok: false, error: wrong }));
   else process.stderr.write(`${wrong}\n`);
   return 2;
 }

@@ -46,6 +46,16 @@ test("a good file has nothing to explain", () => {
   assert.equal(explain([]), "");
 });
 
+test("no escape of a file's name gets through, be it the settings or a file that they name", () => {
+  const wild = "\\e]0;owned\\a\\x9b2J\\u202e";
+  const text = `tls: { certificateFile: "c${wild}", keyFile: "k${wild}" }\nrooms: { main: {} }\n`;
+  const file = "\x1b[2J\x9b2J.yaml";
+  const result = loadSettings({ text, file }, {}, { FAIRGATE_SECRET: SECRET }, noFiles);
+  const shown = explain(result.ok ? [] : result.problems);
+  assert.match(shown, /certificateFile: c .* cannot be read/);
+  assert.doesNotMatch(shown, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
+});
+
 test("a missing secret says how to make one", () => {
   assert.equal(
     explain(problemsOf(GOOD, {})),

@@ -7,7 +7,7 @@
  *         |                      ^^^
  *         It should be a length of time such as 45s or 10m, from 1s to 30d. Write 300s for seconds.
  */
-import { type Problem, type Spot, sortProblems } from "./problem.ts";
+import { controlToSpaceInLines, type Problem, type Spot, sortProblems } from "./problem.ts";
 
 export interface ExplainOptions {
   readonly colour?: boolean;
@@ -39,9 +39,10 @@ export function explain(problems: readonly Problem[], options: ExplainOptions = 
 function explainOne(problem: Problem, paints: Paints): string {
   const { name, spot } = problem.source;
   const place = spot ? `${name}:${spot.line}:${spot.column}` : name;
-  const lines = [`${paints.strong(`${place}:`)} ${problem.message}`];
+  const fit = controlToSpaceInLines;
+  const lines = [`${paints.strong(`${fit(place)}:`)} ${fit(problem.message)}`];
   if (spot) lines.push(...snippet(spot, paints));
-  if (problem.hint) lines.push(`${" ".repeat(GUTTER_COLUMNS + 3)}${problem.hint}`);
+  if (problem.hint) lines.push(`${" ".repeat(GUTTER_COLUMNS + 3)}${fit(problem.hint)}`);
   return lines.join("\n");
 }
 

@@ -103,6 +103,11 @@ export function controlToSpace(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, " ");
 }
 
+/** The same for text of several lines, which stay. */
+export function controlToSpaceInLines(text: string): string {
+  return text.split("\n").map(controlToSpace).join("\n");
+}
+
 /** Hides the user name and password in an address, and what looks like a generated key. The length stays the same. */
 export function hideSecrets(text: string): string {
   return text.replace(/\S+/g, hideCredentials).replace(/\w{16,}/g, hideKeys);

@@ -8,7 +8,7 @@
 
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { controlToSpace, safeText } from "../../config/problem.ts";
+import { controlToSpaceInLines, safeText } from "../../config/problem.ts";
 import { isRecord } from "../../config/salvage.ts";
 import { countText } from "../../sim/what-if/words.ts";
 import { jsonText } from "../json-text.ts";
@@ -337,7 +337,7 @@ async function draw(place: ControlPlace, event: string, room: string | undefined
   const [name] = await roomsMeant(place, room);
   const path = `${pathOf(name!)}/draws/${encodeURIComponent(event)}`;
   const record = await askText(place, { method: "GET", path });
-  return { text: printable(record), value: { room: name, event, record } };
+  return { text: controlToSpaceInLines(record), value: { room: name, event, record } };
 }
 
 async function metrics(place: ControlPlace): Promise<Printed> {
@@ -352,7 +352,7 @@ async function metrics(place: ControlPlace): Promise<Printed> {
       value: Number(line.slice(end + 1)),
     };
   });
-  return { text: printable(text), value: { metrics: all } };
+  return { text: controlToSpaceInLines(text), value: { metrics: all } };
 }
 
 async function api(place: ControlPlace): Promise<Printed> {
@@ -384,11 +384,6 @@ function settingsIn(value: unknown): Record<string, unknown> {
 
 function pathOf(room: string): string {
   return `/rooms/${encodeURIComponent(room)}`;
-}
-
-/** Line breaks stay, everything else that moves a cursor goes. */
-function printable(text: string): string {
-  return text.split("\n").map(controlToSpace).join("\n");
 }
 
 function shown(text: string): string {

@@ -51,12 +51,17 @@ function tokenOf(
   control: { token?: string | null; tokenFile?: string | null } | undefined,
   file: string,
 ): SaidOfControl["token"] {
-  if (control?.token) return { token: control.token, tokenFrom: `${file} (control.token)`, caution: null };
+  if (control?.token)
+    return { token: control.token, tokenFrom: `${shown(file)} (control.token)`, caution: null };
   if (!control?.tokenFile) return null;
   const read = tryRead((name) => readFileSync(name, "utf8"), locateFile(control.tokenFile, file));
   if ("wrong" in read)
-    throw new NotDone(`control.tokenFile: ${control.tokenFile} cannot be read: ${read.wrong}`, 2);
-  return { token: read.text.trim(), tokenFrom: control.tokenFile, caution: null };
+    throw new NotDone(`control.tokenFile: ${shown(control.tokenFile)} cannot be read: ${read.wrong}`, 2);
+  return { token: read.text.trim(), tokenFrom: shown(control.tokenFile), caution: null };
+}
+
+function shown(file: string): string {
+  return safeText(file, SHOWN_CHARACTERS_MAX);
 }
 
 function textOf(file: string): string {
