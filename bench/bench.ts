@@ -24,6 +24,8 @@ export interface Bench {
   readonly about: string;
   /** Names of the parts that can be run alone with `--only`. */
   readonly parts?: readonly string[];
+  /** Plays random crowds, so that other seeds than its own can be tried with `--seeds`. */
+  readonly hasCrowds?: true;
   run(options: RunOptions): Promise<Row[]>;
   /** The rows as a table for people, where one line a row would not be readable. */
   table?(rows: readonly Row[]): string;
@@ -34,6 +36,8 @@ export interface RunOptions {
   progress(text: string): void;
   /** True for the parts to run. */
   isChosen(part: string): boolean;
+  /** Seeds of the crowds to play; null: the bench's own. */
+  readonly seeds: readonly number[] | null;
 }
 
 export interface Goal {

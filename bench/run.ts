@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- NAME…] [--quick] [--only WORDS]`: runs the benches, prints a table each, and writes the results.
- * `--only` runs just the parts of a bench whose name contains the words: `-- hostile --only "slow readers"`. The report
- * is written when a bench was run in full.
+ * `npm run bench [-- NAME…] [--quick] [--only WORDS] [--seeds LIST]`: runs the benches, prints a table each, and writes the
+ * results. `--only` runs just the parts of a bench whose name contains the words: `-- hostile --only "slow readers"`. `--seeds`
+ * plays other random crowds than the bench's own: `-- estimate --seeds 101-110,200`. The report is written when a bench was run
+ * in full with its own crowds.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -51,25 +52,35 @@ const BENCHES: readonly Bench[] = [
 ];
 
 const REPORT = new URL("./REPORT.md", import.meta.url);
-const USAGE = `npm run bench [-- NAME…] [--quick] [--only WORDS], of: ${BENCHES.map((bench) => bench.name).join(", ")}`;
-const { names, isQuick, only } = readArguments(process.argv.slice(2));
+const USAGE = `npm run bench [-- NAME…] [--quick] [--only WORDS] [--seeds LIST], of: ${BENCHES.map((bench) => bench.name).join(", ")}`;
+/** A typing error must not keep a machine busy for days. */
+const SEEDS_MAX = 1_000;
+const { names, isQuick, only, seeds } = readArguments(process.argv.slice(2));
 const isChosen = (part: string) => only === null || part.includes(only);
+const isOwn = only === null && seeds === null;
 const chosen = BENCHES.filter(
-  ({ name, parts }) =>
-    (names.length === 0 || names.includes(name)) && (only === null || parts?.some(isChosen)),
+  ({ name, parts, hasCrowds }) =>
+    (names.length === 0 || names.includes(name)) &&
+    (only === null || parts?.some(isChosen)) &&
+    (seeds === null || hasCrowds),
 );
-if (chosen.length === 0) refuse(`There is no part "${only}" in any of these benches.`);
+if (chosen.length === 0)
+  refuse(
+    only === null
+      ? "None of these benches takes seeds."
+      : `There is no part "${only}" in any of these benches.`,
+  );
 
 const results: [Bench, Row[]][] = [];
 for (const bench of chosen) {
   console.log(`\n${bench.name}: ${bench.about}`);
-  const rows = await bench.run({ isQuick, progress, isChosen });
+  const rows = await bench.run({ isQuick, progress, isChosen, seeds });
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[2K");
   console.log(tableOf(bench, rows));
-  if (only === null) writeResult(bench.name, rows);
+  if (isOwn) writeResult(bench.name, rows);
   results.push([bench, rows]);
 }
-if (!isQuick && only === null) writeFileSync(REPORT, report(results));
+if (!isQuick && isOwn) writeFileSync(REPORT, report(results));
 const missed = results.flatMap(([bench, rows]) =>
   rows.filter((row) => row.ok === false).map((row) => `${bench.name}: ${row.name}`),
 );
@@ -79,18 +90,36 @@ interface Arguments {
   readonly names: readonly string[];
   readonly isQuick: boolean;
   readonly only: string | null;
+  readonly seeds: readonly number[] | null;
 }
 
 function readArguments(args: readonly string[]): Arguments {
   try {
-    const options = { quick: { type: "boolean" }, only: { type: "string" } } as const;
+    const options = {
+      quick: { type: "boolean" },
+      only: { type: "string" },
+      seeds: { type: "string" },
+    } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const unknown = positionals.find((name) => !BENCHES.some((bench) => bench.name === name));
     if (unknown !== undefined) refuse(`There is no bench "${unknown}".`);
-    return { names: positionals, isQuick: values.quick ?? false, only: values.only ?? null };
+    const seeds = values.seeds === undefined ? null : seedsOf(values.seeds);
+    return { names: positionals, isQuick: values.quick ?? false, only: values.only ?? null, seeds };
   } catch (error) {
     return refuse(`${(error as Error).message}.`);
   }
+}
+
+/** `3,8-10` as 3, 8, 9, 10. */
+function seedsOf(list: string): number[] {
+  const seeds = list.split(",").flatMap((part) => {
+    const [, from, to] =
+      /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part) ?? refuse(`"${part}" is no seed, such as 7 or 7-9.`);
+    const count = Math.min(SEEDS_MAX, Number(to ?? from) - Number(from)) + 1;
+    return Array.from({ length: Math.max(0, count) }, (_, n) => Number(from) + n);
+  });
+  if (seeds.length === 0 || seeds.length > SEEDS_MAX) refuse(`"${list}" is not one to ${SEEDS_MAX} seeds.`);
+  return seeds;
 }
 
 function refuse(reason: string): never {

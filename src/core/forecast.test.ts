@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Flow } from "./flow.ts";
 import { type Outlook, playForward, RANGE_MAX, waitCurve } from "./forecast.ts";
 import { laneNumber } from "./lanes.ts";
 import { DEFAULT_RULES, type RoomRules } from "./rules.ts";
@@ -47,10 +48,44 @@ function waitOf(
   return waitOn({ points: waitCurve(play, outlook.rules, lane, { ...still, ...line }) }, ahead)!;
 }
 
+/** How long a door that is asked five times a second takes for so many turns, after a minute to get going. */
+function playFlow(perMinute: number, usedWithinMs: number, count: number): number {
+  const flow = new Flow();
+  let out: number[] = [];
+  let given = 0;
+  let used = 0;
+  for (let now = 0; ; now += 200) {
+    const due = out.filter((at) => at <= now).length;
+    out = out.filter((at) => at > now);
+    flow.enter(due, now);
+    const turns = flow.allowance(perMinute, now, { firm: out.length, noShows: 0 });
+    flow.giveTurns(perMinute, turns, now);
+    // Sooner and later in no order that a minute repeats.
+    for (let i = 0; i < turns; i++) out.push(now + ((used++ * 0.618034) % 1) * usedWithinMs);
+    if (now > 2 * MINUTE_MS) given += turns;
+    if (given > count) return now - 2 * MINUTE_MS;
+  }
+}
+
 test("a set rate is kept: 60 a minute is ten minutes for six hundred, told within seconds", () => {
   const { low, middle, high } = waitOf(outlookOf({ newUsersPerMinute: 60 }), 600)!;
   assert.ok(Math.abs(middle / (10 * MINUTE_MS) - 1) < 0.06, `${middle}`);
   assert.ok(high / low < 1.1);
+});
+
+test("a set rate is told as the flow keeps it: turns that are out take their part of the minute", () => {
+  for (const [perMinute, usedWithinMs] of [
+    [20, 4_000],
+    [60, 1_000],
+    [60, 4_000],
+    [300, 4_000],
+  ] as const) {
+    const tookMs = playFlow(perMinute, usedWithinMs, 600);
+    const outlook = outlookOf({ newUsersPerMinute: perMinute }, { firmForMs: usedWithinMs / 2 });
+    const { low, middle, high } = waitOf(outlook, 600)!;
+    assert.ok(Math.abs(middle / tookMs - 1) < 0.008, `${middle}, but it took ${tookMs}`);
+    assert.ok(high / low < 1.03, `${high / low}`);
+  }
 });
 
 test("a full site lets nobody in until visits end, and about so many a session after that", () => {

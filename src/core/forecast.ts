@@ -27,22 +27,27 @@ const SEGMENTS_MAX = 64;
 /** The 10th and 90th percentile of a normal distribution lie this many deviations out. */
 const TENTH_DEVIATIONS = 1.2816;
 /** How much of the doubt about the length of visits becomes doubt about the pace: errors partly cancel. */
-const GUESS_DOUBT = 1.5;
+const GUESS_DOUBT = 1.2;
 /** Of visitors who seem to have stopped some may come back. */
-const UNPROVEN_DOUBT = 0.15;
+const UNPROVEN_DOUBT = 0.1;
 /** What nobody has lived yet may be much longer or shorter. */
-const UNSEEN_DOUBT = 0.8;
+const UNSEEN_DOUBT = 0.6;
 /** A pace set by visits that end is never known better than this. */
-const PACE_DOUBT = 0.0235;
-/** Half a turn, and half a percent of all, are always in doubt. */
+const PACE_DOUBT = 0.017;
+/** Half a turn is always in doubt. */
 const COUNT_DOUBT = 0.5;
-const COUNT_DOUBT_SHARE = 0.005;
+/** Counted smoothly, a turn is given when half of it has passed. */
+const HALF_TURN = 0.5;
 /** A door turns, and a page hears of it, this late. */
 const LATE_MS = 500;
 /** The standard deviation of an instant that may be anywhere in its step, in steps. */
 const STEP_DEVIATION = 0.29;
 /** No wait is known better than to this share of it: what is set as a rate is kept, what hangs on visits less so. */
-const RATE_DOUBT = 0.0004;
+const RATE_DOUBT = 0.003;
+/** A minute falls short of its rate by this many times the root of the turns that are out. */
+const WANDER = 0.6;
+/** Turns a minute, however low the rate. */
+const RATE_LEAST = 0.5;
 /** Of those expected to lapse ahead, or to join ahead, so many may be more or fewer. */
 const LINE_DOUBT = 1;
 /** A range wider than this is no help. */
@@ -78,6 +83,8 @@ export interface DoorPlay {
   readonly variance: Float64Array;
   /** Turns a millisecond after the last step. */
   readonly perMsAfter: number;
+  /** Share of the turns that wait for a slot; the others are spaced by the rate. */
+  readonly bySlots: number;
   /** Relative doubt about how long all of it takes. */
   readonly doubt: number;
 }
@@ -160,6 +167,7 @@ export function playForward(outlook: Outlook, stays: Stays): DoorPlay | null {
     turns,
     variance,
     perMsAfter,
+    bySlots: share,
     doubt: RATE_DOUBT + share * guessed,
   };
 }
@@ -185,12 +193,10 @@ function segmentsOf({
     const unlimited = Number.POSITIVE_INFINITY;
     const own = totalActiveUsers === null ? unlimited : totalActiveUsers * slotsShare;
     const slots = Math.min(own, onSite + firm + budgetFree);
-    // A turn counts in the minute after it is used, and while it is firm.
-    const counts = 1 - noShows + firmForMs / MINUTE_MS;
     const perMs =
       newUsersPerMinute === null
         ? unlimited
-        : Math.max(0.5, newUsersPerMinute * rateShare - 0.5) / MINUTE_MS / counts;
+        : turnsPerMinute(newUsersPerMinute * rateShare, noShows, firmForMs) / MINUTE_MS;
     segments.push({
       fromMs: at - now,
       isOpen: !isHeld(phase.rules) && !phase.isPrequeue,
@@ -204,6 +210,16 @@ function segmentsOf({
     at = phase.until;
   }
   return segments;
+}
+
+/**
+ * Turns a minute by the rate. A turn counts in the minute after it is used, and while it is firm. By chance some visitors use
+ * theirs late; a minute that holds fewer than the rate because of that is not made up for, since turns are spaced.
+ */
+function turnsPerMinute(rate: number, noShows: number, firmForMs: number): number {
+  const firm = (rate * firmForMs) / MINUTE_MS;
+  const lost = WANDER * Math.min(firm, Math.sqrt(firm));
+  return Math.max(RATE_LEAST, rate - lost) / (1 - noShows + firmForMs / MINUTE_MS);
 }
 
 /** The adaptive limit as a share of the set one. */
@@ -257,7 +273,7 @@ function pointAt(
   ahead: number,
 ): WaitPoint {
   let coming = 0;
-  let places = aheadOf(rules, lane, ahead, (other) => line.waitingIn(other)) + 1;
+  let places = aheadOf(rules, lane, ahead, (other) => line.waitingIn(other)) + HALF_TURN;
   let middle = instantOf(play, passed, places, 0);
   if (lane === EVERYBODY ? rules.lanes.named.length > 0 : rules.lanes.named.length > 1) {
     const now = places;
@@ -265,7 +281,7 @@ function pointAt(
       const joiningMs = line.comingMs * (1 - Math.exp(-middle / line.comingMs));
       const then = (other: number) =>
         line.waitingIn(other) + (other === lane ? 0 : line.joinsPerMs(other) * joiningMs);
-      places = aheadOf(rules, lane, ahead, then) + 1;
+      places = aheadOf(rules, lane, ahead, then) + HALF_TURN;
       middle = instantOf(play, passed, places, 0);
     }
     coming = places - now;
@@ -274,12 +290,12 @@ function pointAt(
   const lapsing = Math.max(0, places - turns);
   const lineDoubt = LINE_DOUBT * Math.max(lapsing, Math.abs(coming));
   const deviation = (ms: number) => {
-    const count = COUNT_DOUBT ** 2 + (COUNT_DOUBT_SHARE * places) ** 2 + lineDoubt ** 2;
-    return Math.sqrt(varianceAt(play, ms) + count);
+    return Math.sqrt(varianceAt(play, ms) + COUNT_DOUBT ** 2 + lineDoubt ** 2);
   };
   const lateMs =
-    Math.sqrt(LATE_MS ** 2 + (STEP_DEVIATION * play.stepMs) ** 2 + (play.doubt * middle) ** 2) *
-    TENTH_DEVIATIONS;
+    Math.sqrt(
+      LATE_MS ** 2 + (STEP_DEVIATION * play.bySlots * play.stepMs) ** 2 + (play.doubt * middle) ** 2,
+    ) * TENTH_DEVIATIONS;
   const out = TENTH_DEVIATIONS * deviation(middle);
   const soonest = instantOf(play, passed, Math.max(0.001, places - out), 0);
   const latest = instantOf(play, passed, places + out, 0);

@@ -107,6 +107,17 @@ test("all who are on the site go in the end, no sooner than their passes let the
   assertNear(gone.at(-1)!, 200, 0.02);
 });
 
+test("how long a visit holds its slot is not rounded to the steps it is played in", () => {
+  const { stays } = new Site({ visitMs: exponential(3 * MINUTE_MS), leaves: false }).pass(40 * MINUTE_MS);
+  for (const stepMs of [3_000, 5_000, 9_000, 11_000]) {
+    const hold = stays.hold({ stepMs, steps: Math.ceil((60 * MINUTE_MS) / stepMs) });
+    // Between two ends of steps the share that has ended is on a straight line.
+    const heldMs = hold.reduce((sum, ended) => sum + (1 - ended) * stepMs, stepMs / 2);
+    const off = (heldMs - stays.meanHoldMs()) / stepMs;
+    assert.ok(Math.abs(off) < 0.2, `off by ${off} steps of ${stepMs} ms`);
+  }
+});
+
 test("what was learned survives a restart; what is no memo is left aside", () => {
   const { stays, now } = new Site({ visitMs: () => 0, leaves: false }).pass(25 * MINUTE_MS);
   const after = new Stays();

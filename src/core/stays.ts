@@ -514,10 +514,17 @@ function ageStep(age: number): number {
   return Math.min(AGE_STEPS - 1, 1 + Math.floor(STEPS_PER_DOUBLING * Math.log2(age / FIRST_AGE_MS) + 1e-9));
 }
 
-/** Adds at an instant, in steps; what lies between two is shared by them. What comes after the last is left out. */
+/**
+ * Adds at an instant, in steps. What is counted in a step stands for its middle, so an instant between two middles is shared by
+ * both steps: rounded to one of them it would be off by up to half a step, and every later turn with it. What comes after the
+ * last step is left out.
+ */
 function add(counts: Float64Array, at: number, weight: number): void {
-  const step = Math.floor(at);
-  if (step < counts.length) counts[step]! += weight;
+  const before = Math.max(0, at - 0.5);
+  const step = Math.floor(before);
+  const later = before - step;
+  if (step < counts.length) counts[step]! += weight * (1 - later);
+  if (step + 1 < counts.length) counts[step + 1]! += weight * later;
 }
 
 function cumulate(counts: Float64Array): Float64Array {

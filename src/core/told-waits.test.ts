@@ -59,9 +59,17 @@ test("the correction survives a restart; what is no memo is left aside", () => {
   const after = new ToldWaits();
   after.restore(JSON.parse(JSON.stringify(told.memo())));
   assert.equal(after.width(12.5 * MINUTE_MS), told.width(12.5 * MINUTE_MS));
-  for (const widths of [[], [1], [0, 0, 0, 0, 0, 0], [99, 99, 99, 99, 99, 99]]) {
+  tell(told, 1, 1.25);
+  tell(after, 1, 1.25);
+  assert.equal(after.width(12.5 * MINUTE_MS), told.width(12.5 * MINUTE_MS), "it goes on as slowly as before");
+  const { widths, counts } = told.memo();
+  const bad = [[], [1], [-1, 0, 0, 0, 0, 0], [1e99, 0, 0, 0, 0, 0], undefined as unknown as number[]];
+  for (const memo of bad.flatMap((list) => [
+    { widths: list, counts },
+    { widths, counts: list },
+  ])) {
     const fresh = new ToldWaits();
-    fresh.restore({ widths });
+    fresh.restore(memo);
     assert.equal(fresh.width(10 * MINUTE_MS), 1);
   }
 });

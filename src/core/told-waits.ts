@@ -30,6 +30,7 @@ export interface WaitAccuracy {
 /** How the correction is kept over a restart. */
 export interface ToldMemo {
   readonly widths: readonly number[];
+  readonly counts: readonly number[];
 }
 
 const MINUTE_MS = 60_000;
@@ -44,6 +45,8 @@ const FOLLOW_AFTER = 40;
 const FOLLOW_LEAST = 0.01;
 const WIDTH_LEAST = 0.25;
 const WIDTH_MOST = 3;
+/** No count comes near. */
+const COUNT_MAX = 1e9;
 const HOUR_PARTS = 12;
 const PART_MS = 5 * MINUTE_MS;
 const CLOSE = 0.3;
@@ -117,15 +120,14 @@ export class ToldWaits {
   }
 
   memo(): ToldMemo {
-    return { widths: this.#widths };
+    return { widths: this.#widths, counts: this.#counts };
   }
 
-  restore({ widths }: ToldMemo): void {
-    if (
-      widths.length === this.#widths.length &&
-      widths.every((width) => width >= WIDTH_LEAST && width <= WIDTH_MOST)
-    )
-      this.#widths = [...widths];
+  /** Takes over the correction, and how much it rests on: without that it would begin to swing again. A bad memo is left aside. */
+  restore({ widths, counts }: ToldMemo): void {
+    if (!isMemo(widths, WIDTH_LEAST, WIDTH_MOST) || !isMemo(counts, 0, COUNT_MAX)) return;
+    this.#widths = [...widths];
+    this.#counts = [...counts];
   }
 
   #happened({ wait, at }: Noted, now: number): void {
@@ -153,6 +155,13 @@ export class ToldWaits {
     if (this.#parts.length > HOUR_PARTS + 1) this.#parts.shift();
     return part;
   }
+}
+
+/** A number for each class, within bounds. */
+function isMemo(values: readonly number[] | undefined, least: number, most: number): boolean {
+  return (
+    values?.length === CLASSES_MINUTES.length && values.every((value) => value >= least && value <= most)
+  );
 }
 
 function classOf(middleMs: number): number {
