@@ -4,6 +4,7 @@
  *
  *   facts ─▶ visit ─▶ verdict ─┬─ passOn ─▶ depart ─▶ the site, by whatever way the adapter has
  *                              ├─ stream ─▶ opened by the adapter
+ *                              ├─ takeBody ─▶ receive ─▶ read by the adapter ─▶ another verdict
  *                              └─ all else ─▶ render ─▶ status, headers, body
  */
 import type { Settings } from "../config/schema.ts";
@@ -13,17 +14,19 @@ import type { World } from "../core/world.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
 import { NONE_ADDED, PERSONAL_JSON } from "./answer-headers.ts";
 import { AskEngine } from "./ask-engine.ts";
+import { BodyIntake, declaredLength } from "./body-intake.ts";
 import { type Call, readCarrier } from "./call.ts";
 import { type Facts, headerOf } from "./facts.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
 import { KeySets } from "./lanes/key-sets.ts";
-import { Newcomers } from "./newcomers.ts";
+import { type Gone, Newcomers } from "./newcomers.ts";
 import { createWatch } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import { PacedLog } from "./paced-log.ts";
 import { PresenceReport } from "./presence.ts";
 import { originForm, type Refusal } from "./proxy/framing.ts";
+import { Memory } from "./proxy/slow-visitors.ts";
 import { createTrust, type Trust } from "./proxy/trust.ts";
 import { type Limited, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
@@ -39,7 +42,7 @@ import { OriginTokens } from "./tokens/origin-token.ts";
 import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
-import type { OpenStream, PassOn, Refuse, TooManyUnderWay, Verdict } from "./verdict.ts";
+import type { OpenStream, PassOn, Refuse, TakeBody, TooManyUnderWay, Verdict } from "./verdict.ts";
 import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
 
 const JWKS_PATH = "/.fairgate/jwks.json";
@@ -102,6 +105,8 @@ export class Gateway {
   readonly #threshold: Threshold;
   readonly #presence: PresenceReport;
   readonly #underWay: RequestsUnderWay;
+  /** For bodies that are read here. */
+  readonly #bodies = new Memory(() => this.#inForce.settings.limits.bufferedBodiesBytes);
   readonly #connections: VisitConnections;
   readonly #strays: StrayConnections;
   readonly #stop: (() => void)[] = [];
@@ -283,6 +288,31 @@ export class Gateway {
     };
   }
 
+  /**
+   * A body is to be read: what comes of it goes into what is returned, and `answer` is called once with what it leads to, unless
+   * its sender leaves before. Or its sender has too many requests under way.
+   */
+  receive(
+    { visitor, room, sender, bytesMax, use }: TakeBody,
+    facts: Facts,
+    answer: (verdict: Eventually<OwnAnswer | Gone>) => void,
+  ): BodyIntake | TooManyUnderWay {
+    const { limits } = this.#inForce.settings;
+    const counted = this.#underWay.take(visitor, sender, limits);
+    if (typeof counted === "string")
+      return this.#tooMany({ facts, responseHeaders: NONE_ADDED, sender, room, visitor }, counted);
+    const intake = new BodyIntake({
+      ...{ bytesMax, limits, memory: this.#bodies, world: this.#world },
+      settle: (body) => answer(use(body)),
+      over: (isGivenUp) => {
+        if (isGivenUp) this.#underWay.giveUp(counted);
+        else this.#underWay.release(counted);
+      },
+    });
+    intake.begin(declaredLength(headerOf(facts, "content-length")));
+    return intake;
+  }
+
   /** Turns the key ring as far as it was before a restart. */
   restoreKeyring(memo: KeyringMemo): void {
     this.#tokens.keyring.restore(memo);
@@ -448,7 +478,16 @@ export class Gateway {
     return verdict;
   }
 
-  #tooMany({ facts, responseHeaders, sender, room, visitor }: PassOn, over: Limited): TooManyUnderWay {
+  #tooMany(
+    {
+      facts,
+      responseHeaders,
+      sender,
+      room,
+      visitor,
+    }: Pick<PassOn, "facts" | "responseHeaders" | "sender" | "room" | "visitor">,
+    over: Limited,
+  ): TooManyUnderWay {
     this.traffic.count("requestsRefused", over);
     const fields = { code: "TOO_MANY_REQUESTS", address: sender.address };
     this.#crowding.add({ level: "warn", about: "", fields, message: HINTS[over] });

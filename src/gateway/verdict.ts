@@ -1,15 +1,18 @@
 /**
  * The decision about one request, as a value. `Gateway.visit` makes it, and an adapter acts on it: `passOn` goes to the site,
- * `stream` is opened, for `gone` nothing is done, and everything else is shown (`render.ts`).
+ * `stream` is opened, for `takeBody` the body is read and gives another verdict, for `gone` nothing is done, and everything else
+ * is shown (`render.ts`).
  */
 import type { OriginSettings } from "../config/schema.ts";
-import type { Waiting } from "../core/engine.ts";
+import type { Eventually, Waiting } from "../core/engine.ts";
 import type { Asking } from "./asking.ts";
+import type { BodyOutcome } from "./body-intake.ts";
 import type { Call, Carrier } from "./call.ts";
 import type { Facts } from "./facts.ts";
 import type { Gone, HeldBack, TurnedAway } from "./newcomers.ts";
 import type { Noted, OwnAnswer } from "./own-answer.ts";
 import type { Forward } from "./proxy/forward.ts";
+import type { Client } from "./proxy/trust.ts";
 import type { Limited } from "./requests-under-way.ts";
 import type { RoomFront } from "./room-front.ts";
 import type { HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
@@ -25,10 +28,11 @@ export type Verdict =
   | TooManyUnderWay
   | OwnAnswer
   | OpenStream
+  | TakeBody
   | Gone;
 
 /** All that an adapter can show: everything that `render` takes. */
-export type Shown = Exclude<Verdict, PassOn | OpenStream | Gone>;
+export type Shown = Exclude<Verdict, PassOn | OpenStream | TakeBody | Gone>;
 
 /** It goes to the site, and is handed to the proxy as it is. */
 export interface PassOn extends Noted, Forward {
@@ -100,6 +104,15 @@ export interface TooManyUnderWay extends Noted {
   readonly accept: string | undefined;
   readonly language: string | undefined;
   readonly headers: readonly string[];
+}
+
+/** What is answered depends on the body of the request, which is read first (`body-intake.ts`). */
+export interface TakeBody extends Noted {
+  readonly kind: "takeBody";
+  readonly bytesMax: number;
+  /** For the number of requests that its sender may have under way. */
+  readonly sender: Client;
+  readonly use: (body: BodyOutcome) => Eventually<OwnAnswer | Gone>;
 }
 
 /** An event stream is opened, if there is room for one. */
