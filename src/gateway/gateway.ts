@@ -34,6 +34,7 @@ import { createRouter, type Routed, type Router } from "./route.ts";
 import { EventStreams } from "./streams/event-streams.ts";
 import type { OpenAnswer } from "./streams/open-answer.ts";
 import { StrayConnections } from "./streams/stray-connections.ts";
+import { StreamSeats } from "./streams/stream-seats.ts";
 import { VisitConnections } from "./streams/visit-connections.ts";
 import { hasCode, redirectWithoutCode, Threshold } from "./threshold.ts";
 import type { HeldPass } from "./tokens/held-tokens.ts";
@@ -42,7 +43,7 @@ import { OriginTokens } from "./tokens/origin-token.ts";
 import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
-import type { OpenStream, PassOn, Refuse, TakeBody, TooManyUnderWay, Verdict } from "./verdict.ts";
+import type { PassOn, Refuse, TakeBody, TooManyUnderWay, Verdict } from "./verdict.ts";
 import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
 
 const JWKS_PATH = "/.fairgate/jwks.json";
@@ -100,6 +101,7 @@ export class Gateway {
   readonly #world: World;
   readonly #tokens: VisitorTokens;
   readonly streams: EventStreams;
+  readonly #seats: StreamSeats;
   readonly #streamLimits: (settings: Settings) => StreamLimits;
   readonly #endpoints: VisitorEndpoints;
   readonly #threshold: Threshold;
@@ -130,11 +132,13 @@ export class Gateway {
     const tokens = new VisitorTokens(keyring, { traffic, unproven, world, trust });
     this.#streamLimits = (next) => socketLimits(next, fileLimit).streams;
     const limits = this.#streamLimits(settings);
-    const streams = new EventStreams({ engine, ask, traffic, limits, world });
+    const seats = new StreamSeats(limits, traffic);
+    const streams = new EventStreams({ engine, ask, seats, world });
     this.#engine = engine;
     this.#world = world;
     this.#tokens = tokens;
     this.streams = streams;
+    this.#seats = seats;
     this.#originTokens = new OriginTokens(keyring);
     const newcomers = new Newcomers({
       ...{ engine, ask, tokens, traffic, trust, clock: world.clock },
@@ -162,7 +166,7 @@ export class Gateway {
     });
     this.#endpoints = new VisitorEndpoints({
       ...{ engine, ask, tokens, newcomers, traffic, threshold: this.#threshold },
-      ...{ connections: this.#connections, unproven },
+      ...{ connections: this.#connections, unproven, streams },
       stay: (call, held) => this.#stay(call, held),
     });
     this.#idPrefix = toHex(world.random.bytes(4));
@@ -216,7 +220,7 @@ export class Gateway {
     }
     if (keyring !== this.#tokens.keyring) this.#originTokens = new OriginTokens(keyring);
     this.#tokens.turnTo(keyring);
-    this.streams.limits = this.#streamLimits(inForce.settings);
+    this.#seats.limits = this.#streamLimits(inForce.settings);
     this.#inForce = inForce;
   }
 
@@ -256,11 +260,6 @@ export class Gateway {
   refuse({ status, reason }: Refusal): Refuse {
     this.#world.log.debug({ code: "REQUEST_REFUSED", status, reason }, "request refused");
     return { kind: "refuse", ...REFUSED, status, reason };
-  }
-
-  /** An event stream for which there is no room. */
-  noStream(verdict: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
-    return this.#endpoints.noStream(verdict, full);
   }
 
   /**

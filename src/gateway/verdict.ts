@@ -15,7 +15,8 @@ import type { Forward } from "./proxy/forward.ts";
 import type { Client } from "./proxy/trust.ts";
 import type { Limited } from "./requests-under-way.ts";
 import type { RoomFront } from "./room-front.ts";
-import type { HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
+import type { StreamSink } from "./streams/stream-event.ts";
+import type { HeldPass } from "./tokens/held-tokens.ts";
 
 export type Verdict =
   | PassOn
@@ -118,9 +119,7 @@ export interface TakeBody extends Noted {
 /** An event stream is opened, if there is room for one. */
 export interface OpenStream extends Noted {
   readonly kind: "stream";
-  readonly front: RoomFront;
-  readonly held: HeldTicket;
   readonly headers: readonly string[];
-  /** The visitor's address. */
-  readonly address: string;
+  /** Opens it, for which `begin` sends the head. Gives what is to be called when its reader is gone; or what is said instead. */
+  readonly open: (begin: () => StreamSink) => (() => void) | OwnAnswer;
 }

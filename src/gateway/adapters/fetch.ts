@@ -122,16 +122,14 @@ export class FetchAdapter<Context> {
   }
 
   #stream(verdict: OpenStream, request: Request, entry: AccessEntry | null): Response {
-    const { streams } = this.#parts.gateway;
     const sink = new FetchSink();
-    const opened = streams.open(verdict, () => sink);
-    if (typeof opened === "string") {
-      const full = this.#parts.gateway.noStream(verdict, opened);
-      entry?.note(full);
-      return this.#show(full, request, entry);
+    const opened = verdict.open(() => sink);
+    if (typeof opened !== "function") {
+      entry?.note(opened);
+      return this.#show(opened, request, entry);
     }
     sink.whenOver(request.signal, (bytes) => {
-      streams.closed(opened);
+      opened();
       entry?.sent(bytes);
       this.#finish(entry, 200);
     });

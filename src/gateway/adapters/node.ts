@@ -101,11 +101,10 @@ export class NodeAdapter {
   }
 
   #stream(verdict: OpenStream, call: NodeRequest): void {
-    const { streams } = this.#gateway;
     const response = call.answer as AnyResponse;
-    const opened = streams.open(verdict, () => beginStream(call.request, response, verdict.headers));
-    if (typeof opened === "string") this.#act(this.#gateway.noStream(verdict, opened), call);
-    else response.on("close", () => streams.closed(opened));
+    const opened = verdict.open(() => beginStream(call.request, response, verdict.headers));
+    if (typeof opened === "function") response.on("close", opened);
+    else this.#act(opened, call);
   }
 
   #takeBody(verdict: TakeBody, call: NodeRequest): void {
