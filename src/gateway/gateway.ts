@@ -11,6 +11,7 @@ import type { Settings } from "../config/schema.ts";
 import type { Engine, Eventually } from "../core/engine.ts";
 import { toHex } from "../core/hex.ts";
 import type { World } from "../core/world.ts";
+import type { VisitorShop } from "../shop/api/visitor-shop.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
 import { NONE_ADDED, PERSONAL_JSON } from "./answer-headers.ts";
 import { AskEngine } from "./ask-engine.ts";
@@ -31,6 +32,10 @@ import { createTrust, type Trust } from "./proxy/trust.ts";
 import { type Limited, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Routed, type Router } from "./route.ts";
+import { shopAddressAt } from "./shop/shop-addresses.ts";
+import { ShopEndpoints } from "./shop/shop-endpoints.ts";
+import { ShopFront } from "./shop/shop-front.ts";
+import { ShopStreams } from "./shop/shop-streams.ts";
 import { EventStreams } from "./streams/event-streams.ts";
 import type { OpenAnswer } from "./streams/open-answer.ts";
 import { StrayConnections } from "./streams/stray-connections.ts";
@@ -40,6 +45,7 @@ import { hasCode, redirectWithoutCode, Threshold } from "./threshold.ts";
 import type { HeldPass } from "./tokens/held-tokens.ts";
 import { Keyring, type KeyringMemo, type KeyState } from "./tokens/keyring.ts";
 import { OriginTokens } from "./tokens/origin-token.ts";
+import { SHOP_TOKEN_LIFE_MS } from "./tokens/shop-token.ts";
 import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
@@ -69,6 +75,8 @@ interface InForce {
   readonly trust: Trust;
   readonly fronts: ReadonlyMap<string, RoomFront>;
   readonly own: OwnAddresses;
+  /** By shop. */
+  readonly shops: ReadonlyMap<string, ShopFront>;
 }
 
 /** Settings with all that was built from them, to be put in force. */
@@ -91,6 +99,8 @@ export interface GatewayParts {
   readonly settings: Settings;
   readonly engine: Engine;
   readonly world: World;
+  /** The shop of a name; left out where there is none. */
+  readonly shopOf?: (name: string) => VisitorShop | undefined;
   /** How many files this process may open; left out where that does not matter. */
   readonly fileLimit?: number;
 }
@@ -104,6 +114,9 @@ export class Gateway {
   readonly #seats: StreamSeats;
   readonly #streamLimits: (settings: Settings) => StreamLimits;
   readonly #endpoints: VisitorEndpoints;
+  readonly #shopEndpoints: ShopEndpoints;
+  readonly #shopStreams: ShopStreams;
+  readonly #shopOf: (name: string) => VisitorShop | undefined;
   readonly #threshold: Threshold;
   readonly #presence: PresenceReport;
   readonly #underWay: RequestsUnderWay;
@@ -123,7 +136,7 @@ export class Gateway {
 
   /** A gateway that has yet to be configured. Its secret is that of `settings`. */
   constructor(parts: GatewayParts) {
-    const { engine, world, settings, fileLimit = Number.POSITIVE_INFINITY } = parts;
+    const { engine, world, settings, shopOf = () => undefined, fileLimit = Number.POSITIVE_INFINITY } = parts;
     const { traffic } = this;
     const keyring = newKeyring(settings);
     const ask = new AskEngine(traffic, world, settings.redis?.timeoutMs ?? 0);
@@ -169,6 +182,13 @@ export class Gateway {
       ...{ connections: this.#connections, unproven, streams },
       stay: (call, held) => this.#stay(call, held),
     });
+    this.#shopStreams = new ShopStreams({ seats, world });
+    this.#shopEndpoints = new ShopEndpoints({
+      ...{ tokens, threshold: this.#threshold, streams: this.#shopStreams, traffic, trust, world },
+      stay: (call, held) => this.#stay(call, held),
+      frontOf: (room) => this.#inForce.fronts.get(room),
+    });
+    this.#shopOf = shopOf;
     this.#idPrefix = toHex(world.random.bytes(4));
     this.#stop.push(world.timers.every(FORGET_PERIOD_MS, () => tokens.forget(world.clock.now())));
     this.#stop.push(world.timers.every(REPORT_PERIOD_MS, () => this.#reportLoad()));
@@ -192,7 +212,8 @@ export class Gateway {
     const own = new OwnAddresses(fronts.values());
     const router = createRouter(settings);
     const trust = createTrust(settings.trustedProxies, settings.forwardedHost);
-    return { inForce: { settings, router, trust, fronts, own }, keyring };
+    const shops = this.#buildShops(settings);
+    return { inForce: { settings, router, trust, fronts, own, shops }, keyring };
   }
 
   /** Why a room cannot be built from its settings; null when it can. */
@@ -323,10 +344,9 @@ export class Gateway {
 
   /** A new key signs from now on; every place and pass stays good. `keep` is waited for before that is so. */
   async rotateKeys(keep: (memo: KeyringMemo) => Promise<void> = async () => {}): Promise<string> {
-    const lives = [...this.#inForce.fronts.values()].flatMap(({ rules }) => [
-      rules.ticketTtlMs,
-      rules.sessionDurationMs,
-    ]);
+    const { fronts, shops } = this.#inForce;
+    const lives = [...fronts.values()].flatMap(({ rules }) => [rules.ticketTtlMs, rules.sessionDurationMs]);
+    if (shops.size > 0) lives.push(SHOP_TOKEN_LIFE_MS);
     const now = this.#world.clock.now();
     const { keyring } = this.#tokens;
     const memo = keyring.turned({ now, tokenLifeMs: Math.max(0, ...lives) });
@@ -340,10 +360,11 @@ export class Gateway {
   /** Ends every event stream, so that a listener can close. */
   closeStreams(): void {
     this.streams.close();
+    this.#shopStreams.close();
   }
 
   async close(): Promise<void> {
-    this.streams.close();
+    this.closeStreams();
     for (const stop of this.#stop) stop();
     this.#connections.close();
     this.#strays.close();
@@ -361,6 +382,19 @@ export class Gateway {
     const front = new RoomFront({ name, settings, keyring, keySets: this.#keySets, world, before });
     front.watch = createWatch(front, { engine: this.#engine, ask: this.#ask, tokens: this.#tokens, world });
     return front;
+  }
+
+  #buildShops(settings: Settings): ReadonlyMap<string, ShopFront> {
+    const now = this.#world.clock.now();
+    const fronts = Object.entries(settings.shops).flatMap(([name, shopSettings]): [string, ShopFront][] => {
+      const shop = this.#shopOf(name);
+      if (!shop) return [];
+      const customerSecret = settings.shopSecrets.get(name)?.customer ?? null;
+      const before = this.#inForce?.shops.get(name);
+      const parts = { shop, settings: shopSettings, customerSecret, keySets: this.#keySets, now, before };
+      return [[name, new ShopFront(parts)]];
+    });
+    return new Map(fronts);
   }
 
   /** Gives these rooms of the engine back the rules in force. */
@@ -409,6 +443,8 @@ export class Gateway {
     const path = url.split("?", 1)[0]!;
     const own = facts.isUpgrade ? undefined : this.#inForce.own.find(path);
     if (own) return this.#endpoints.visit(own.endpoint, this.#callOf(own.front, facts, url));
+    const inShop = facts.isUpgrade ? null : this.#visitShop(path, url, facts);
+    if (inShop !== null) return inShop;
     if (path !== JWKS_PATH || facts.isUpgrade)
       return jsonAnswer(404, PERSONAL_JSON, '{"error":"no such address"}');
     return this.#originTokens.jwks().then(
@@ -419,6 +455,16 @@ export class Gateway {
         return jsonAnswer(500, PERSONAL_JSON, '{"error":"internal"}');
       },
     );
+  }
+
+  /** The answer of a shop's address; null for a path that is none. */
+  #visitShop(path: string, url: string, facts: Facts): Eventually<Verdict> | null {
+    const address = shopAddressAt(path);
+    const front = address && this.#inForce.fronts.get(address.room);
+    const { shop } = front?.roomSettings ?? { shop: null };
+    const shopFront = shop === null ? undefined : this.#inForce.shops.get(shop);
+    if (!address || !front || !shopFront) return null;
+    return this.#shopEndpoints.visit(address, this.#callOf(front, facts, url), shopFront);
   }
 
   /** Someone on the site: no engine call, only word of their presence now and then. Gives what renews their pass. */

@@ -3,8 +3,8 @@
  * room's streams as the same bytes; a turn goes to the one it belongs to. While a stream is open the gateway checks
  * in for its visitor, so such a page sends nothing at all.
  *
- * An event is framed once for all streams: a new board costs one write a stream. Fifteen thousand writes still take 70 ms, so
- * they are spread over several turns of the event loop, and other requests are served between them.
+ * An event is framed once for all streams: a new board costs one write a stream, and these are spread over several turns of the
+ * event loop (`in-turns.ts`).
  *
  * A stream whose reader does not keep up is closed; the page falls back to the board by itself. And one whose ticket
  * has lived half its time says bye: the page opens another, and gets its ticket anew with that.
@@ -20,11 +20,10 @@ import { type AskEngine, ENGINE_AWAY } from "../ask-engine.ts";
 import type { RoomFront } from "../room-front.ts";
 import type { HeldTicket } from "../tokens/held-tokens.ts";
 import { replaceTicket } from "../tokens/visitor-tokens.ts";
-import { eventOf, type StreamEvent, type StreamSink, writeEvent } from "./stream-event.ts";
+import { InTurns } from "./in-turns.ts";
+import { eventOf, type StreamSink, writeEvent } from "./stream-event.ts";
 import type { StreamRefusal, StreamSeats } from "./stream-seats.ts";
 
-/** Streams that get a new board in one turn of the event loop: about a millisecond. */
-export const STREAMS_PER_TURN = 256;
 const CHECK_PERIOD_MS = 1_000;
 /** While no answer comes, a stream's visitor is checked in for this often, not each second. */
 const CHECK_AGAIN_MS = 5_000;
@@ -56,10 +55,6 @@ export interface Stream {
 
 /** A board on its way to all streams of a room. */
 interface Round {
-  readonly event: StreamEvent;
-  /** Those that were open when it began; who came later has this board or a newer one. */
-  readonly streams: readonly Stream[];
-  sent: number;
   /** The newest board that came meanwhile; it is sent after this one. */
   next: Board | null;
 }
@@ -77,6 +72,7 @@ export class EventStreams {
   readonly #bySequence = new Map<string, Set<Stream>>();
   /** By room. */
   readonly #rounds = new Map<string, Round>();
+  readonly #inTurns = new InTurns();
   readonly #stop: () => void;
 
   constructor(parts: StreamParts) {
@@ -116,30 +112,20 @@ export class EventStreams {
       round.next = board;
       return;
     }
-    this.#rounds.set(board.room, {
-      event: eventOf(boardText(board)),
-      streams: [...streams],
-      sent: 0,
-      next: null,
-    });
-    this.#goRound(board.room);
-  }
-
-  /** Sends a room's board to the next of its streams, and again in the next turns until all have it. */
-  #goRound(room: string): void {
-    const round = this.#rounds.get(room)!;
-    const open = this.#rooms.get(room)!;
-    const end = Math.min(round.streams.length, round.sent + STREAMS_PER_TURN);
-    while (round.sent < end) {
-      const stream = round.streams[round.sent++]!;
-      if (open.has(stream)) writeEvent(stream.sink, round.event);
-    }
-    if (round.sent < round.streams.length) {
-      setImmediate(() => this.#goRound(room));
-      return;
-    }
-    this.#rounds.delete(room);
-    if (round.next !== null) this.showBoard(round.next);
+    const started: Round = { next: null };
+    const event = eventOf(boardText(board));
+    this.#rounds.set(board.room, started);
+    // Those that are open now; who comes later has this board or a newer one.
+    this.#inTurns.forEach(
+      [...streams],
+      (stream) => {
+        if (streams.has(stream)) writeEvent(stream.sink, event);
+      },
+      () => {
+        this.#rounds.delete(board.room);
+        if (started.next !== null) this.showBoard(started.next);
+      },
+    );
   }
 
   /** It is these places' turn. */
