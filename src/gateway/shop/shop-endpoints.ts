@@ -35,7 +35,7 @@ import { type ShopperVisit, ShopVisits, shopperOf } from "./shop-visits.ts";
 /** The largest body of a visitor's call. */
 export const CALL_BYTES_MAX = 16 * 1_024;
 /** The largest callback of a provider, whose events tell everything that is known of a payment. */
-export const CALLBACK_BYTES_MAX = 64 * 1_024;
+export const PAYMENT_CALLBACK_BYTES_MAX = 64 * 1_024;
 /** How long a visitor waits for the shop. What they asked for may still be done then, so they repeat it with the same key. */
 const PATIENCE_MS = 20_000;
 const AWAY_RETRY_SECONDS = 5;
@@ -201,14 +201,12 @@ export class ShopEndpoints {
   #askFor(asking: Asking, visit: ShopperVisit, body: Uint8Array | null): Promise<ShopReply> {
     const { call, endpoint, named, customer, paymentVisit, shopFront } = asking;
     const { facts, front } = call;
-    const key = headerOf(facts, "idempotency-key");
     const asked: VisitorCall = {
       action: endpoint.action as VisitorCall["action"],
       shopper: shopperOf(front, visit, customer),
       named,
       body,
-      // Of one visitor: nobody gets the answer of somebody else's call.
-      idempotencyKey: key === undefined ? null : `${visit.visitor}/${key}`,
+      idempotencyKey: headerOf(facts, "idempotency-key") ?? null,
       paymentVisit,
       now: this.#parts.world.clock.now(),
     };
@@ -253,7 +251,7 @@ export class ShopEndpoints {
   #callback(call: Call, { shop }: ShopFront): Said {
     const { payment } = shop;
     if (payment === null) return refused(call, 404, "there is no payment provider");
-    return this.#takeBody(call, CALLBACK_BYTES_MAX, async (body) => {
+    return this.#takeBody(call, PAYMENT_CALLBACK_BYTES_MAX, async (body) => {
       const { facts } = call;
       const header = (name: string) => headerOf(facts, name);
       try {

@@ -3,7 +3,7 @@ import type { ShopSettings } from "../../config/shop-schema.ts";
 import type { VisitorShop } from "../../shop/api/visitor-shop.ts";
 import type { KeySets } from "../lanes/key-sets.ts";
 import { CallBudget } from "./call-budget.ts";
-import { Customers } from "./customers.ts";
+import { CustomerClaims } from "./customer-claims.ts";
 
 export interface ShopFrontParts {
   readonly shop: VisitorShop;
@@ -17,12 +17,12 @@ export interface ShopFrontParts {
 
 export class ShopFront {
   readonly shop: VisitorShop;
-  readonly customers: Customers;
+  readonly customers: CustomerClaims;
   readonly budget: CallBudget;
 
   constructor({ shop, settings, customerSecret, keySets, now, before }: ShopFrontParts) {
     this.shop = shop;
-    this.customers = new Customers(settings.customer, { secret: customerSecret, keySets });
+    this.customers = new CustomerClaims(settings.customer, { secret: customerSecret, keySets });
     this.budget = before?.budget.isFor(settings) ? before.budget : new CallBudget(settings, now);
   }
 }

@@ -7,7 +7,7 @@
  *   event: changes    the same with the changed products alone
  *   event: bye        open another stream; its pass may have to be renewed
  *
- * A product that is no longer there ends with a new `catalogueVersion` and an event `products`.
+ * Where there are other products than before, or another catalogue, everything is sent again.
  */
 import type { World } from "../../core/world.ts";
 import type { ProductFeed, ProductView, ShownProducts } from "../../shop/api/visitor-shop.ts";
@@ -101,10 +101,9 @@ export class ShopStreams {
   #news(channel: Channel): void {
     const { latest } = channel.feed;
     if (channel.isWriting || latest === null || latest.version === channel.shown.version) return;
-    const isAnother = latest.catalogueVersion !== channel.shown.catalogueVersion;
-    const text = isAnother
-      ? productsText("products", latest)
-      : productsText("changes", { ...latest, products: changed(channel.shown.products, latest.products) });
+    const text = isSameList(channel.shown, latest)
+      ? productsText("changes", { ...latest, products: changed(channel.shown.products, latest.products) })
+      : productsText("products", latest);
     channel.shown = latest;
     channel.whole = null;
     channel.isWriting = true;
@@ -157,11 +156,18 @@ function productsText(name: "products" | "changes", shown: ShownProducts): strin
   return `event: ${name}\nid: ${version}\ndata: ${JSON.stringify({ version, catalogueVersion, products })}\n\n`;
 }
 
-/** The products that are not as they were. Of one catalogue, so both lists have the same in the same order, or nearly. */
+function isSameList(before: ShownProducts, after: ShownProducts): boolean {
+  if (before.catalogueVersion !== after.catalogueVersion) return false;
+  const { products } = before;
+  return (
+    products.length === after.products.length && products.every(({ id }, at) => id === after.products[at]!.id)
+  );
+}
+
+/** The products that are not as they were, of two lists of the same. */
 function changed(before: readonly ProductView[], after: readonly ProductView[]): readonly ProductView[] {
-  const known = new Map(before.map((product) => [product.id, product]));
-  return after.filter(({ id, state, available }) => {
-    const one = known.get(id);
-    return one?.state !== state || one.available !== available;
+  return after.filter(({ state, available }, at) => {
+    const one = before[at]!;
+    return one.state !== state || one.available !== available;
   });
 }

@@ -26,6 +26,7 @@ export interface VisitorCall {
   readonly named: string | null;
   /** As it was sent; null where the action takes none. */
   readonly body: Uint8Array | null;
+  /** The visitor's own. */
   readonly idempotencyKey: string | null;
   /** For `pay`: the visit behind the payment room's door; null where there is no such room. */
   readonly paymentVisit: string | null;
@@ -52,7 +53,7 @@ export interface PaymentCallback {
 export interface ShownProducts {
   /** Rises with every change, also from one start to the next. */
   readonly version: number;
-  /** Of the catalogue: names, prices, and which products there are. */
+  /** Of the catalogue: names and prices. */
   readonly catalogueVersion: number;
   readonly products: readonly ProductView[];
 }

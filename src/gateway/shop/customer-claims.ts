@@ -33,7 +33,7 @@ const MALFORMED: JwtVerdict = { kind: "refused", reason: "malformed" };
 /** Nothing is wrong with what was brought; it cannot be looked at now. */
 const PASSING = new Set(["keysAway", "busy"]);
 
-export class Customers {
+export class CustomerClaims {
   readonly #settings: CustomerSettings | null;
   readonly #check: JwtCheck | null;
 
