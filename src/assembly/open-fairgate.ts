@@ -24,6 +24,7 @@ import type { OpenEngine } from "./engine-record.ts";
 import { openEngine } from "./engines.ts";
 import { RoomChanges } from "./kept-changes.ts";
 import { type OpenAccessLog, openAccessLog } from "./open-access-log.ts";
+import { ShopRooms } from "./shop-rooms.ts";
 import { Shops } from "./shops.ts";
 
 export interface FairgateOptions {
@@ -110,6 +111,12 @@ export async function openFairgate(
       file: () => state.file,
       isDraining: () => state.isDraining,
     });
+    const shopRooms = new ShopRooms({
+      ...{ shops, gateway: proxied.gateway, world },
+      closeRoom: (room) => desk.change(room, { closed: true }),
+    });
+    opened.defer(() => shopRooms.close());
+    await shopRooms.look();
     return {
       ...{ engine, world, proxied, accessLog, desk, relief },
       joined: node?.joined ?? Promise.resolve(),

@@ -58,7 +58,8 @@ export class Shops {
     if (!first || (await desk.catalogue()) !== null) return;
     const { clock, log } = this.#parts.world;
     const answer = await desk.setCatalogue(first, { ifVersion: null, now: clock.now() });
-    if (answer.kind === "refused") throw new Error(`the shop ${name} cannot begin with its catalogueFile: ${JSON.stringify(answer)}`);
+    if (answer.kind === "refused")
+      throw new Error(`the shop ${name} cannot begin with its catalogueFile: ${JSON.stringify(answer)}`);
     log.info({ shop: name, products: Object.keys(first.products).length }, "a shop began with its catalogue");
   }
 }

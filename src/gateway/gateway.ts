@@ -8,8 +8,10 @@
  *                              └─ all else ─▶ render ─▶ status, headers, body
  */
 import type { Settings } from "../config/schema.ts";
+import type { StockNotice } from "../core/board.ts";
 import type { Engine, Eventually } from "../core/engine.ts";
 import { toHex } from "../core/hex.ts";
+import { phaseAt } from "../core/schedule.ts";
 import type { World } from "../core/world.ts";
 import type { VisitorShop } from "../shop/api/visitor-shop.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
@@ -333,6 +335,20 @@ export class Gateway {
     return intake;
   }
 
+  /** False while nobody is let into a room by its settings: it is paused, closed, or gathers people. True: there is no such room. */
+  isLettingIn(room: string): boolean {
+    const front = this.#inForce.fronts.get(room);
+    if (!front) return true;
+    const { rules, isPrequeue } = phaseAt(front.roomRules, this.#world.clock.now());
+    return !isPrequeue && !rules.paused && !rules.closed && !rules.queueAll;
+  }
+
+  /** What is left to buy behind a room: everyone who waits there is told. */
+  noteStock(room: string, stock: StockNotice): void {
+    const front = this.#inForce.fronts.get(room);
+    if (front?.noteStock(stock)) this.streams.showBoard(front.board);
+  }
+
   /** Turns the key ring as far as it was before a restart. */
   restoreKeyring(memo: KeyringMemo): void {
     this.#tokens.keyring.restore(memo);
@@ -563,8 +579,9 @@ export class Gateway {
         this.#connections.ended(room, id);
       },
       onBoard: (board) => {
-        this.#inForce?.fronts.get(board.room)?.show(board);
-        this.streams.showBoard(board);
+        const front = this.#inForce?.fronts.get(board.room);
+        front?.show(board);
+        this.streams.showBoard(front?.board ?? board);
       },
     });
   }

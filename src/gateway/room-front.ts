@@ -9,7 +9,7 @@
 import { toRules } from "../config/rules.ts";
 import type { RoomSettings, Settings } from "../config/schema.ts";
 import { settingsDuring } from "../config/settings-during.ts";
-import type { Board, WaitRange } from "../core/board.ts";
+import type { Board, StockNotice, WaitRange } from "../core/board.ts";
 import type { Waiting } from "../core/engine.ts";
 import type { DoorRules, RoomRules } from "../core/rules.ts";
 import { phaseAt } from "../core/schedule.ts";
@@ -84,6 +84,7 @@ export class RoomFront {
   /** The board as everyone gets it. */
   boardAnswer: OwnAnswer;
   board: Board;
+  #stock: StockNotice | undefined;
   readonly #own: Face;
   readonly #byEvent: ReadonlyMap<string, Face>;
   /** What is in force holds until then. */
@@ -120,15 +121,35 @@ export class RoomFront {
     this.rules = this.roomRules;
     this.board = emptyBoard(name);
     this.boardAnswer = this.#answerWith("");
+    this.#stock = before && room.shop !== null ? before.#stock : undefined;
     this.#turnTo(world.clock.now());
   }
 
   /** Puts a new board up. */
   show(board: Board): void {
     this.#turnTo(board.madeAt);
+    this.#showAll({ ...board, ...this.#shownStock(board) });
+  }
+
+  /** What is left to buy. False: it is on the board already. */
+  noteStock(stock: StockNotice): boolean {
+    const known = this.#stock;
+    if (known?.isSoldOut === stock.isSoldOut && known.reach === stock.reach) return false;
+    this.#stock = stock;
+    this.#showAll({ ...this.board, ...this.#shownStock(this.board) });
+    return true;
+  }
+
+  #showAll(board: Board): void {
     this.board = board;
     this.boardAnswer = this.#answerWith(flattened(asciiJson(board)));
     this.#closings.clear();
+  }
+
+  /** Where the length of the line is not to be known, neither is how much of it the stock will reach. */
+  #shownStock({ waiting }: Board): Pick<Board, "stock"> {
+    const stock = this.#stock;
+    return stock && { stock: waiting === null ? { ...stock, reach: null } : stock };
   }
 
   #answerWith(body: string): OwnAnswer {

@@ -138,6 +138,11 @@ export function createJwtCheck(
   };
 }
 
+/** The token in a header's value, with or without `Bearer` before it (RFC 6750, section 2.1). */
+export function withoutScheme(value: string): string {
+  return value.trim().replace(/^bearer +/i, "");
+}
+
 function keyOf(
   jwt: JwtKeys,
   { secret, keySets }: { secret: string | null; keySets: Pick<KeySets, "at"> },

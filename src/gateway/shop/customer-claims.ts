@@ -8,7 +8,7 @@ import type { Eventually } from "../../core/engine.ts";
 import { after } from "../ask-engine.ts";
 import type { Call } from "../call.ts";
 import { headerOf } from "../facts.ts";
-import { createJwtCheck, type JwtCheck, type JwtVerdict } from "../lanes/jwt-check.ts";
+import { createJwtCheck, type JwtCheck, type JwtVerdict, withoutScheme } from "../lanes/jwt-check.ts";
 import type { KeySets } from "../lanes/key-sets.ts";
 import { readCookie } from "../tokens/cookies.ts";
 import { CUSTOMER_BYTES_MAX } from "../tokens/shop-token.ts";
@@ -50,7 +50,7 @@ export class CustomerClaims {
     const settings = this.#settings;
     if (settings === null) return NOBODY;
     const inCookie = settings.cookie === null ? null : cookieOf(carrier.cookie, settings.cookie);
-    const written = headerOf(facts, "fairgate-customer")?.trim() || inCookie;
+    const written = withoutScheme(headerOf(facts, "fairgate-customer") ?? "") || inCookie;
     if (!written) return known === null && settings.required ? NEEDED : { kind: "customer", customer: known };
     return after(this.#check!.check(written, facts.now) ?? MALFORMED, answerTo);
   }

@@ -83,6 +83,11 @@ export class ShopCounter implements VisitorShop {
     return this.#known?.catalogue.policies.payment.room ?? null;
   }
 
+  /** Whether a product is sold by itself. */
+  isForSale(product: string): boolean {
+    return this.#known?.catalogue.products.get(product)?.isForSale ?? false;
+  }
+
   /** Takes note of the ledger's catalogue. */
   async learn(): Promise<void> {
     const kept = await this.#parts.desk.catalogue();
