@@ -149,7 +149,8 @@ export class RoomFront {
   /** Where the length of the line is not to be known, neither is how much of it the stock will reach. */
   #shownStock({ waiting }: Board): Pick<Board, "stock"> {
     const stock = this.#stock;
-    return stock && { stock: waiting === null ? { ...stock, reach: null } : stock };
+    if (!stock) return {};
+    return { stock: waiting === null ? { ...stock, reach: null } : stock };
   }
 
   #answerWith(body: string): OwnAnswer {
