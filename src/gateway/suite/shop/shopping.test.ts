@@ -150,7 +150,7 @@ test("a shop without a catalogue is not open, and one that does not answer says 
   const stage = await openShopStage(t);
   const visitor = await stage.shopper();
   stage.desk.broken = new Error("the disk is gone");
-  for (const call of ["GET basket", "POST finish", "GET catalogue"]) {
+  for (const call of ["GET basket", "POST finish"]) {
     const { status, words, answer } = await shop(visitor, call);
     assert.deepEqual([status, words.status, answer.headers["retry-after"]], [503, "shopAway", "5"], call);
   }
