@@ -34,6 +34,7 @@ import type {
   PaymentReply,
   ProductView,
   ShopCalls,
+  ShopFact,
   ShopFigures,
   ShopOrder,
   Shopper,
@@ -235,7 +236,19 @@ export class ShopBook implements ShopCalls {
     return this.#shop.changes.take();
   }
 
-  /** What others have to be told; null: nothing. */
+  /** What somebody outside has to be told, since the last call. It is to be stored together with the changes. */
+  takeFacts(): ShopFact[] {
+    const { facts } = this.#shop;
+    if (facts.length > 0) this.#shop.facts = [];
+    return facts;
+  }
+
+  /** The number of the last entry in the log: the version of all that is shown. */
+  get version(): number {
+    return this.#shop.log.last;
+  }
+
+  /** What visitors have to be shown anew; null: nothing. */
   takeNews(now: number): ShopNews | null {
     const { shown, unasked, log, catalogue } = this.#shop;
     const products = shown

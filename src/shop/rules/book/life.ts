@@ -108,7 +108,7 @@ export function sell(
   if (from === null) shop.customers.add(basket.customer, takenUnits(lines), shop.limits);
   count(shop, basket, { lines, from, to: "sold", cause: "sale" }, now);
   const { visitor, customer, room, lane } = basket;
-  shop.orders.put({
+  const order = {
     id: orderId,
     number: shop.orders.nextNumber,
     ...{ visitor, customer, room, lane },
@@ -117,7 +117,12 @@ export function sell(
     currency: shop.catalogue.currency,
     attempt,
     tickets: ticketsOf(basket, orderId, secrets),
-  });
+  };
+  shop.orders.put(order);
+  shop.facts.push({ type: "order.made", at: now, order });
+  for (const [product, units] of unitsOf(lines))
+    if (shop.stock.soldOutWith(product, units))
+      shop.facts.push({ type: "product.sold_out", at: now, product });
   basket.order = orderId;
   shop.figures.count(room, "bought");
   end(shop, basket, now);
