@@ -13,7 +13,7 @@
 import type { Basket } from "./book/baskets.ts";
 import type { RecordChange } from "./book/changed-records.ts";
 import { enterPayment, finish, leave } from "./book/checkout.ts";
-import { type Contender, decideTogether, mayTie, windowFor } from "./book/contests.ts";
+import { type Contender, decideTogether, mayTie, scarceFor } from "./book/contests.ts";
 import { expire, expireBasket, nextDeadline } from "./book/expiry.ts";
 import { viewOf } from "./book/life.ts";
 import { joinList, leaveList, offerReturned } from "./book/offers.ts";
@@ -217,9 +217,9 @@ export class ShopBook implements ShopCalls {
     return mayTie(this.#shop, wish);
   }
 
-  /** How long to wait for more requests before these are decided; 0: there is enough for all of them. */
-  tieWindowMs(requests: readonly Contender[], now: number): number {
-    return windowFor(this.#shop, requests, now);
+  /** Those of these requests that want something of which they together want too much, or that is in `open`. */
+  contests(requests: readonly Contender[], open: ReadonlySet<string>, now: number) {
+    return scarceFor(this.#shop, requests, open, now);
   }
 
   /** Decides requests that waited together. The answers are in the order of the requests. */

@@ -105,6 +105,8 @@ export function sell(
 ): void {
   const from = unitPlaceOf(basket);
   const lines = linesIn(basket);
+  if (secrets.length < lines.length)
+    throw new RangeError(`the order needs a secret for each of its ${lines.length} tickets`);
   if (from === null) shop.customers.add(basket.customer, takenUnits(lines), shop.limits);
   count(shop, basket, { lines, from, to: "sold", cause: "sale" }, now);
   const { visitor, customer, room, lane } = basket;
