@@ -19,14 +19,16 @@ export const DEPARTED_KEPT_MS = 3_600_000;
 /** How long it is kept when there may still be word from the payment provider. */
 export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
 
-/** A new, empty basket. */
+/** A new, empty basket. `offerEndsAt`: of the offer that it is for, since the window of the visit may be over. */
 export function beginBasket(
   shop: ShopState,
   shopper: Shopper,
-  { endsAt, nextLine = 1 }: { endsAt: number; nextLine?: number },
+  { offerEndsAt, nextLine = 1 }: { offerEndsAt?: number; nextLine?: number },
+  now: number,
 ): Basket {
   const { visitor, customer, room, lane, admittedAt } = shopper;
   const windowEndsAt = admittedAt + shop.catalogue.policies.shoppingWindowMs;
+  const endsAt = now < windowEndsAt ? windowEndsAt : (offerEndsAt ?? now);
   const basket: Basket = {
     key: visitor,
     ...{ visitor, customer, room, lane, admittedAt, windowEndsAt },
@@ -139,10 +141,10 @@ export function viewOf(shop: ShopState, basket: Basket): BasketView {
   return {
     phase,
     expiresAt: isOver ? null : phase === "browsing" ? basket.endsAt : shop.door.instantOf(basket.endsAt),
-    holds: holds.map((hold) => viewOfHold(hold, shop.editions.of, phase === "browsing")),
+    holds: holds.map((hold) => viewOfHold(hold, isOver ? null : shop.editions.of, phase === "browsing")),
     total: priceOf(holds.map(({ line }) => line)),
     currency: shop.catalogue.currency,
-    isValid: holds.every(({ line }) => isValid(line, shop.editions.of)),
+    isValid: isOver || holds.every(({ line }) => isValid(line, shop.editions.of)),
     attemptsLeft: isOver ? 0 : Math.max(0, attemptsMax - attempts.length),
     order,
     released,

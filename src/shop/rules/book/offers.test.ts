@@ -155,3 +155,17 @@ test("who has reached a limit meanwhile is on the list no more", () => {
   assert.deepEqual(shop.book.lists("ann"), []);
   assert.equal(shop.basket("bob").holds.length, 1);
 });
+
+test("who comes back within the window by an offer goes on browsing until its end", () => {
+  const shop = soldOutShop();
+  join(shop, "ann");
+  granted(shop.hold("ann", "cap"));
+  granted(shop.leave("ann"));
+  granted(shop.leave("owner"));
+  assert.equal(shop.basket("ann").expiresAt, shop.now + POLICIES.shoppingWindowMs);
+  granted(shop.hold("ann", "cap"));
+  shop.pass(POLICIES.offerMs);
+  assert.deepEqual([shop.basket("ann").phase, shop.basket("ann").holds.length], ["browsing", 1]);
+  shop.pass(POLICIES.shoppingWindowMs - POLICIES.offerMs);
+  assert.equal(shop.basket("ann").phase, "done");
+});

@@ -104,10 +104,11 @@ export class ShownProducts {
     this.touch(product);
   }
 
-  /** The organiser sells it again. */
+  /** The organiser sells it again. Where none is left at that moment it stays sold out. */
   reopen(product: string): void {
     this.#stock().stateOf(product).soldOutIn.clear();
     this.#above.clear();
+    this.#begun.add(product);
     this.#stock().touch(product);
   }
 
