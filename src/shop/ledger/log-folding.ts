@@ -41,16 +41,17 @@ export class LogFolding {
     try {
       const oldest = await this.#storage.list<string>({
         prefix: LOG_PREFIX,
-        limit: RECORDS_AT_ONCE,
+        limit: RECORDS_AT_ONCE + 1,
         noCache: true,
       });
-      this.#foldAll(oldest);
+      // The last record may still be written to.
+      this.#foldAll([...oldest].slice(0, -1));
     } finally {
       this.#isFolding = false;
     }
   }
 
-  #foldAll(records: ReadonlyMap<string, string>): void {
+  #foldAll(records: readonly (readonly [key: string, text: string])[]): void {
     const touched = new Set<string>();
     for (const [key, text] of records)
       for (const entry of logEntries(key, text)) {
@@ -61,7 +62,7 @@ export class LogFolding {
       const text = JSON.stringify(this.#recount.products.get(product));
       return [FOLDED_PREFIX + product, text];
     });
-    const folded = Array.from(records.keys(), (key): RecordChange => [key, null]);
+    const folded = records.map(([key]): RecordChange => [key, null]);
     putRecords(this.#storage, [...sums, [FOLDED_KEY, JSON.stringify(this.#recount.last)], ...folded]);
   }
 }
