@@ -164,10 +164,20 @@ export class PlainShop {
     return [reserved, pending, sold];
   }
 
-  /** Goes on with a book made from the stored records alone. */
+  /** Goes on with a book made from the stored records alone, which shows the same as the one before. */
   restart(): void {
+    const before = this.#seen();
     this.book = ShopBook.restore([...this.records].sort(byKey), this.now);
-    this.kept(null);
+    assert.deepEqual(this.#seen(), before);
+  }
+
+  /** What can be seen of the shop from outside, but for lists: who can have nothing more is taken off only when it is their turn. */
+  #seen() {
+    const { book, now } = this;
+    const baskets = Array.from(this.#shoppers.keys(), (visitor) => this.kept(book.basket(visitor, now)));
+    const lanes = [null, "members"].map((lane) => book.products("room", lane, now));
+    const { total, rooms } = book.figures(now);
+    return { baskets, lanes, orders: book.orders(0, 1_000), total, rooms };
   }
 
   /** Stores what a command changed, and checks everything. */

@@ -6,7 +6,7 @@ import { Deadlines } from "../../../core/deadlines.ts";
 import type { PaymentClock } from "./payment-clock.ts";
 
 export interface Due {
-  readonly what: "basket" | "customer" | "sale" | "opening";
+  readonly what: "basket" | "customer" | "sale" | "opening" | "list";
   /** A basket's key, a customer or a product. */
   readonly id: string;
 }

@@ -17,6 +17,7 @@ export function expire(shop: ShopState, now: number): void {
     if (!due) break;
     if (due.what === "basket") expireBasket(shop, shop.baskets.get(due.id), now);
     else if (due.what === "customer") forgetIdleCustomer(shop, due.id, now);
+    else if (due.what === "list") shop.shown.touch(due.id);
     else if (due.what === "opening") beginAll(shop, now);
     else beginSale(shop, due.id, now);
   }

@@ -103,15 +103,15 @@ export function findLine(
   return null;
 }
 
-/** How a hold is shown to its owner. */
-export function viewOfHold(hold: Hold, definitionOf: DefinitionOf, isBrowsing: boolean): HoldView {
+/** How a hold is shown to its owner. `definitionOf`: null when it is sold, and so was valid; former definitions may be gone then. */
+export function viewOfHold(hold: Hold, definitionOf: DefinitionOf | null, isBrowsing: boolean): HoldView {
   const view = (line: HeldLine, parent: string | null): HoldView => ({
     id: line.id,
     product: line.product,
     parent,
     units: line.units,
     price: line.price,
-    isValid: isValid(line, definitionOf),
+    isValid: definitionOf === null || isValid(line, definitionOf),
     isModifiable: isBrowsing && line.kind !== "part",
     offerEndsAt: parent === null ? hold.offerEndsAt : null,
     children: line.children.map((child) => view(child, line.id)),

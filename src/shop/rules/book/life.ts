@@ -19,14 +19,16 @@ export const DEPARTED_KEPT_MS = 3_600_000;
 /** How long it is kept when there may still be word from the payment provider. */
 export const ATTEMPTS_KEPT_MS = 30 * 86_400_000;
 
-/** A new, empty basket. */
+/** A new, empty basket. `offerEndsAt`: of the offer that it is for, since the window of the visit may be over. */
 export function beginBasket(
   shop: ShopState,
   shopper: Shopper,
-  { endsAt, nextLine = 1 }: { endsAt: number; nextLine?: number },
+  { offerEndsAt, nextLine = 1 }: { offerEndsAt?: number; nextLine?: number },
+  now: number,
 ): Basket {
   const { visitor, customer, room, lane, admittedAt } = shopper;
   const windowEndsAt = admittedAt + shop.catalogue.policies.shoppingWindowMs;
+  const endsAt = now < windowEndsAt ? windowEndsAt : (offerEndsAt ?? now);
   const basket: Basket = {
     key: visitor,
     ...{ visitor, customer, room, lane, admittedAt, windowEndsAt },
@@ -105,10 +107,12 @@ export function sell(
 ): void {
   const from = unitPlaceOf(basket);
   const lines = linesIn(basket);
+  if (secrets.length < lines.length)
+    throw new RangeError(`the order needs a secret for each of its ${lines.length} tickets`);
   if (from === null) shop.customers.add(basket.customer, takenUnits(lines), shop.limits);
   count(shop, basket, { lines, from, to: "sold", cause: "sale" }, now);
   const { visitor, customer, room, lane } = basket;
-  shop.orders.put({
+  const order = {
     id: orderId,
     number: shop.orders.nextNumber,
     ...{ visitor, customer, room, lane },
@@ -117,7 +121,12 @@ export function sell(
     currency: shop.catalogue.currency,
     attempt,
     tickets: ticketsOf(basket, orderId, secrets),
-  });
+  };
+  shop.orders.put(order);
+  shop.facts.push({ type: "order.made", at: now, order });
+  for (const [product, units] of unitsOf(lines))
+    if (shop.stock.soldOutWith(product, units))
+      shop.facts.push({ type: "product.sold_out", at: now, product });
   basket.order = orderId;
   shop.figures.count(room, "bought");
   end(shop, basket, now);
@@ -132,10 +141,10 @@ export function viewOf(shop: ShopState, basket: Basket): BasketView {
   return {
     phase,
     expiresAt: isOver ? null : phase === "browsing" ? basket.endsAt : shop.door.instantOf(basket.endsAt),
-    holds: holds.map((hold) => viewOfHold(hold, shop.editions.of, phase === "browsing")),
+    holds: holds.map((hold) => viewOfHold(hold, isOver ? null : shop.editions.of, phase === "browsing")),
     total: priceOf(holds.map(({ line }) => line)),
     currency: shop.catalogue.currency,
-    isValid: holds.every(({ line }) => isValid(line, shop.editions.of)),
+    isValid: isOver || holds.every(({ line }) => isValid(line, shop.editions.of)),
     attemptsLeft: isOver ? 0 : Math.max(0, attemptsMax - attempts.length),
     order,
     released,

@@ -32,6 +32,8 @@ export function joinList(shop: ShopState, shopper: Shopper, product: string, cou
     return invalid(product, `one visitor may be on ${LISTS_EACH_MAX} waiting lists`);
   const ahead = shop.lists.lengthOf(product);
   shop.lists.add(product, shopper, count);
+  // What stays sold out for everyone may have come back before.
+  shop.shown.touch(product);
   return { kind: "listed", place: { product, count, ahead } };
 }
 
@@ -82,10 +84,11 @@ function offer(
   const { lines, nextLine } = planned;
   const customer = before?.customer ?? shopper.customer;
   const refusal = whyNotAllowed(shop, current, { customer, lines }, now);
+  if (refusal?.code === "tooFast") shop.deadlines.add(refusal.retryAt, { what: "list", id: product });
   if (refusal) return refusal.code === "tooFast" ? "later" : "never";
   if (whyNotInStock(shop, lines, context.lane)) return "later";
   const offerEndsAt = now + offerMs;
-  const basket = current ?? anew(shop, { ...shopper, customer }, before, { endsAt: offerEndsAt, nextLine });
+  const basket = current ?? anew(shop, { ...shopper, customer }, before, { offerEndsAt, nextLine, now });
   basket.nextLine = nextLine;
   for (const line of lines) basket.holds.push({ line, offerEndsAt });
   takeLines(shop, basket, lines, now);
@@ -101,7 +104,7 @@ function anew(
   shop: ShopState,
   shopper: Shopper,
   before: Basket | undefined,
-  parts: { endsAt: number; nextLine: number },
+  { now, ...parts }: { offerEndsAt: number; nextLine: number; now: number },
 ): Basket {
   if (before) {
     if (before.attempts.length === 0) shop.baskets.forget(before);
@@ -110,5 +113,5 @@ function anew(
       shop.deadlines.add(before.endsAt, { what: "basket", id: before.key });
     }
   }
-  return beginBasket(shop, shopper, parts);
+  return beginBasket(shop, shopper, parts, now);
 }

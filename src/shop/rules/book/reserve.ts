@@ -34,8 +34,7 @@ export function reserve(shop: ShopState, request: Request, now: number): BasketA
   if ("code" in granted) return granted;
   const { planned, parent } = granted;
   const { shopper } = request;
-  const endsAt = windowEndOf(shop, shopper);
-  const basket = granted.basket ?? beginBasket(shop, shopper, { endsAt });
+  const basket = granted.basket ?? beginBasket(shop, shopper, {}, now);
   adopt(shop, basket, shopper.customer);
   basket.nextLine = planned.nextLine;
   if (parent) parent.children.push(...planned.lines);

@@ -30,7 +30,7 @@ export function restoreShop(records: Iterable<StoredRecord>, now: number): ShopS
   for (const [key, text] of found.of(BASKET_PREFIX)) restoreBasket(shop, key, text);
   const [[, next] = [ORDERS_KEY, "1"]] = found.of(ORDERS_KEY);
   shop.orders.restore(found.of(ORDER_PREFIX), readStored(ORDERS_KEY, next, "count"));
-  for (const [key, text] of found.of(LIST_PREFIX)) shop.lists.restore(key, text);
+  shop.lists.restore(found.of(LIST_PREFIX));
   shop.keys.restore(found.of(KEY_PREFIX));
   shop.events.restore(found.of(EVENT_PREFIX));
   for (const [key, text] of found.of(FIGURES_PREFIX)) shop.figures.restore(key, text);

@@ -103,9 +103,10 @@ export class WaitingLists {
     return this.#lists.keys();
   }
 
-  /** Takes up stored entries; their keys are in the order of their numbers. */
-  restore(key: string, text: string): void {
-    this.#index(readStored<ListEntry>(key, text, ENTRY_SHAPE));
+  /** Takes up stored entries. */
+  restore(records: readonly (readonly [key: string, text: string])[]): void {
+    const entries = records.map(([key, text]) => readStored<ListEntry>(key, text, ENTRY_SHAPE));
+    for (const entry of entries.sort((a, b) => a.number - b.number)) this.#index(entry);
   }
 
   #index(entry: ListEntry): void {
