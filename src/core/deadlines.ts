@@ -11,6 +11,11 @@ export class Deadlines<T> {
     return this.#at.length;
   }
 
+  /** The soonest deadline; null when there is none. */
+  get soonestAt(): number | null {
+    return this.#at[0] ?? null;
+  }
+
   add(at: number, item: T): void {
     let index = this.#at.length;
     this.#at.push(at);
