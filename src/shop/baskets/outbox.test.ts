@@ -47,6 +47,7 @@ function stage(
         world,
         plan: PLAN,
         underWayMax: 2,
+        waitingMax: 2_000,
         deadMax: 2,
         attempt: async (record) => {
           attempts.push({ id: record.id, work: record.work, atMs: world.clock.now() - startedAt });
@@ -274,7 +275,10 @@ test("a dead letter is sent again on request, from its first attempt", async () 
 test("of too many dead letters the oldest is dropped, and the log says so", async () => {
   const { storage, open, world } = stage(() => ({ kind: "refused", problem: "HTTP 410" }));
   const outbox = await open();
-  for (const id of ["a", "b", "c"]) await add(outbox, storage, id, "x");
+  for (const id of ["a", "b", "c"]) {
+    await add(outbox, storage, id, "x");
+    world.pass(1_000);
+  }
   assert.deepEqual(
     (await outbox.dead(9)).map(({ id }) => id),
     ["b", "c"],
@@ -288,6 +292,24 @@ test("of too many dead letters the oldest is dropped, and the log says so", asyn
   assert.deepEqual(
     dropped.map(({ fields }) => (fields as unknown as { id: string }).id),
     ["a"],
+  );
+});
+
+test("where too many wait, new ones are dead letters at once, and the log says how many", async () => {
+  const { storage, attempts, open, world } = stage(() => ({ kind: "again", problem: "away" }));
+  const outbox = await open({ waitingMax: 2, deadMax: 100 });
+  for (const id of ["a", "b", "c", "d", "e"]) await add(outbox, storage, id, "x");
+  assert.deepEqual(outbox.counts, { waiting: 2, dead: 3 });
+  assert.deepEqual(
+    attempts.map(({ id }) => id),
+    ["a", "b"],
+  );
+  assert.equal((await outbox.dead(1))[0]!.problem, "too many are waiting");
+  world.pass(1_000);
+  await add(outbox, storage, "f", "x");
+  assert.deepEqual(
+    world.logged.map(({ fields }) => (fields as { count?: number }).count ?? 1),
+    [1, 3],
   );
 });
 

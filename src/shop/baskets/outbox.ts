@@ -8,10 +8,11 @@
  *                                                  again()  │        ▼
  *                                                          dead ◀── refused, or the last attempt
  *
- * A dead letter stays until the owner has it sent again or deletes it; beyond `deadMax` the oldest goes. The order in which records
- * are made is not kept. The outbox has no timer: it says when it wants to run (`wakeAt`), and the owner's alarm calls `run`.
+ * A dead letter stays until the owner has it sent again; beyond `deadMax` the oldest goes. The order in which records are made is
+ * not kept. The outbox has no timer: it says when it wants to run (`wakeAt`), and the owner's alarm calls `run`.
  */
 import { Deadlines } from "../../core/deadlines.ts";
+import { LogPace } from "../../core/log-pace.ts";
 import type { World } from "../../core/world.ts";
 import type { KeyValues } from "../../durable/storage.ts";
 
@@ -54,6 +55,8 @@ export interface OutboxParts<Work> {
   readonly plan: RetryPlan;
   /** Attempts at a time. */
   readonly underWayMax: number;
+  /** Beyond so many that wait, new ones are dead letters at once. */
+  readonly waitingMax: number;
   /** Dead letters that are kept. */
   readonly deadMax: number;
   /** Makes one attempt. One that rejects is tried again. */
@@ -71,6 +74,8 @@ export class Outbox<Work> {
   readonly #nextAt = new Map<string, number>();
   readonly #dead = new Set<string>();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #givenUp = new LogPace();
+  readonly #dropped = new LogPace();
   #isClosed = false;
 
   /** Takes up what is stored. */
@@ -96,8 +101,12 @@ export class Outbox<Work> {
 
   /** Sends what was stored. An id that is known already is not sent again. */
   take(records: Record<string, OutboxRecord<Work>>): void {
-    for (const { id, nextAt } of Object.values(records))
-      if (nextAt !== null && !this.#nextAt.has(id) && !this.#dead.has(id)) this.#plan(id, nextAt);
+    for (const record of Object.values(records)) {
+      const { id, nextAt } = record;
+      if (nextAt === null || this.#nextAt.has(id) || this.#dead.has(id)) continue;
+      if (this.#nextAt.size < this.#parts.waitingMax) this.#plan(id, nextAt);
+      else this.#hold(this.#bury({ ...record, nextAt: null, problem: "too many are waiting" }));
+    }
     this.run();
   }
 
@@ -111,11 +120,7 @@ export class Outbox<Work> {
       // It was planned anew since.
       if (nextAt === undefined || nextAt > now) continue;
       this.#nextAt.set(id, Number.POSITIVE_INFINITY);
-      const work = this.#try(id).finally(() => {
-        this.#underWay.delete(work);
-        this.run();
-      });
-      this.#underWay.add(work);
+      this.#hold(this.#try(id));
     }
     const { soonestAt } = this.#due;
     if (soonestAt !== null && soonestAt > now && !this.#isClosed) this.#parts.wakeAt(soonestAt);
@@ -178,7 +183,7 @@ export class Outbox<Work> {
   }
 
   async #try(id: string): Promise<void> {
-    const { storage, world, attempt } = this.#parts;
+    const { storage, attempt } = this.#parts;
     const stored = await storage.get<OutboxRecord<Work>>(this.#key(id));
     if (!stored) {
       this.#nextAt.delete(id);
@@ -191,12 +196,21 @@ export class Outbox<Work> {
     } catch (cause) {
       attempted = { kind: "again", problem: cause instanceof Error ? cause.message : String(cause) };
     }
-    try {
-      await this.#keep(record, attempted);
-    } catch (cause) {
-      // The storage is gone, and with it the owner; a new one finds the record as it was before.
-      world.log.error({ id, problem: String(cause) }, "An entry of the outbox could not be kept.");
-    }
+    await this.#keep(record, attempted);
+  }
+
+  /** Until it has ended, it counts as under way. */
+  #hold(work: Promise<void>): void {
+    const held = work
+      .catch((cause) => {
+        // The storage is gone, and with it the owner; a new one finds the record as it was before.
+        this.#parts.world.log.error({ problem: String(cause) }, "A record of the outbox could not be kept.");
+      })
+      .finally(() => {
+        this.#underWay.delete(held);
+        this.run();
+      });
+    this.#underWay.add(held);
   }
 
   async #keep(record: OutboxRecord<Work>, attempted: Attempted<Work>): Promise<void> {
@@ -217,22 +231,24 @@ export class Outbox<Work> {
   }
 
   async #bury(record: OutboxRecord<Work>): Promise<void> {
-    const { storage, deadMax, world, prefix, onDead } = this.#parts;
+    const { storage, deadMax, onDead } = this.#parts;
     const { id, attempts, problem } = record;
     this.#nextAt.delete(id);
     this.#dead.add(id);
     await storage.put(this.#key(id), record);
-    world.log.error({ code: "CALL_GIVEN_UP", outbox: prefix, id, attempts, problem }, "A call was given up.");
-    if (this.#dead.size > deadMax) {
-      const [oldest = ""] = this.#dead;
-      this.#dead.delete(oldest);
+    this.#tell(this.#givenUp, { code: "CALL_GIVEN_UP", id, attempts, problem }, "A call was given up.");
+    const [oldest = ""] = this.#dead;
+    if (this.#dead.size > deadMax && this.#dead.delete(oldest)) {
       await storage.delete(this.#key(oldest));
-      world.log.error(
-        { code: "CALL_DROPPED", outbox: prefix, id: oldest },
-        "The oldest of the calls that were given up is gone.",
-      );
+      this.#tell(this.#dropped, { code: "CALL_DROPPED", id: oldest }, "A call that was given up is gone.");
     }
     onDead?.(record);
+  }
+
+  #tell(pace: LogPace, fields: object, message: string): void {
+    const { world, prefix: outbox } = this.#parts;
+    const count = pace.add(world.clock.now());
+    if (count > 0) world.log.error({ ...fields, outbox, ...(count > 1 && { count }) }, message);
   }
 
   /** Exponential, between half of it and the whole, but not before the other side wants it. */

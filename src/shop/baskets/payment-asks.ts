@@ -14,6 +14,8 @@ import type { OutgoingSend } from "./send.ts";
 /** Over a day at least: half a second, a second and so on to an hour, and then forty minutes or so each. */
 const PAYMENT_RETRIES: RetryPlan = { firstMs: 1_000, mostMs: 3_600_000, attemptsMax: 50 };
 const UNDER_WAY_MAX = 8;
+/** Far beyond what a shop sells in a day. */
+const WAITING_MAX = 1_000_000;
 /** A request that was given up may be someone's money. */
 const DEAD_MAX = 100_000;
 const PREFIX = "outbox/";
@@ -33,6 +35,7 @@ export function openPaymentAsks(parts: PaymentAskParts): Promise<PaymentAsks> {
   return Outbox.open<PaymentAsk>({
     ...{ storage, world, prefix: PREFIX, plan: PAYMENT_RETRIES },
     underWayMax: UNDER_WAY_MAX,
+    waitingMax: WAITING_MAX,
     deadMax: DEAD_MAX,
     attempt: (record) => attempt(parts, record),
     wakeAt,
