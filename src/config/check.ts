@@ -12,7 +12,7 @@ import {
 } from "./cluster-settings.ts";
 import { cautions, checkOpenControl, crossCheck } from "./cross-check.ts";
 import { toFindings } from "./issues.ts";
-import { type LaneSecrets, readLaneSecrets } from "./lane-members.ts";
+import { readLaneSecrets } from "./lane-members.ts";
 import { settingsOutline } from "./outline.ts";
 import {
   type Finding,
@@ -42,6 +42,7 @@ import {
   type SecretAnswer,
   TOKEN_VARIABLE,
 } from "./secrets.ts";
+import { readShopSecrets } from "./shop-secrets.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type { CheckPage };
@@ -74,6 +75,7 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   const secrets = checkSecrets(known, context, read);
   const sources = { environment: context.environment, read };
   const lanes = readLaneSecrets(known.rooms ?? {}, sources);
+  const shops = readShopSecrets(known.shops ?? {}, sources);
   const redis = readRedisSecrets(known.redis ?? null, sources);
   const cluster = readClusterSecrets(known.cluster ?? null, sources);
   const pages = checkPages(known, context, read);
@@ -84,6 +86,7 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
     ...(known.tls ? checkTls(known.tls, read) : []),
     ...secrets.problems,
     ...lanes.problems,
+    ...shops.problems,
     ...redis.problems,
     ...cluster.problems,
     ...checkClusterSecret(cluster.secret, [
@@ -97,7 +100,8 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   const problems = [...context.early, ...atMost(findings).map(place)];
   if (problems.length > 0 || !parsed.success) return { ok: false, problems: sortProblems(problems) };
   const { settingsFile } = context;
-  const found = { secrets, laneSecrets: lanes.secrets, redis, cluster, pages: pages.html, settingsFile };
+  const beside = { laneSecrets: lanes.secrets, shopSecrets: shops.secrets };
+  const found = { secrets, beside, redis, cluster, pages: pages.html, settingsFile };
   const settings = complete(parsed.data, found);
   const warnings = [
     ...cautions(known),
@@ -223,7 +227,7 @@ function checkPages(
 
 interface Found {
   readonly secrets: CheckedSecrets;
-  readonly laneSecrets: LaneSecrets;
+  readonly beside: Pick<Settings, "laneSecrets" | "shopSecrets">;
   readonly redis: RedisSecrets;
   readonly cluster: ClusterSecrets;
   readonly pages: ReadonlyMap<string, string>;
@@ -232,7 +236,7 @@ interface Found {
 
 /** The settings with secrets and pages read in, and file names made absolute. */
 function complete(parsed: FileSettings, found: Found): Settings {
-  const { secrets, laneSecrets, pages, settingsFile } = found;
+  const { secrets, beside, pages, settingsFile } = found;
   const { secretFile: _, control, ...settings } = parsed;
   const absolute = (fileName: string) => locateFile(fileName, settingsFile);
   const { tls, accessLog } = settings;
@@ -247,8 +251,13 @@ function complete(parsed: FileSettings, found: Found): Settings {
     );
     return [name, { ...room, page: withText(room.page, ["rooms", name, "page"]), events }];
   });
+  const shops = Object.entries(settings.shops).map(([name, shop]) => [
+    name,
+    { ...shop, catalogueFile: shop.catalogueFile && absolute(shop.catalogueFile) },
+  ]);
   return {
     ...settings,
+    shops: Object.fromEntries(shops),
     tls: tls && { certificateFile: absolute(tls.certificateFile), keyFile: absolute(tls.keyFile) },
     data: settings.data && absolute(settings.data),
     accessLog: accessLog && {
@@ -259,7 +268,7 @@ function complete(parsed: FileSettings, found: Found): Settings {
     cluster: settings.cluster && toClusterSettings(settings.cluster, found.cluster),
     secret: secrets.secret,
     previousSecrets: [...settings.previousSecrets, ...secrets.previous],
-    laneSecrets,
+    ...beside,
     control: { listen: control.listen, token: secrets.token },
     rooms: Object.fromEntries(rooms),
   };

@@ -7,9 +7,10 @@ import { NONE_ADDED } from "./answer-headers.ts";
 import { type Facts, headerOf } from "./facts.ts";
 
 /** What a page may read of our answers beside their body. */
-const EXPOSED = "Fairgate-Token, Fairgate-Status, Retry-After";
-const OWN_METHODS = "GET, POST";
-const OWN_HEADERS = "Accept, Content-Type, Fairgate-Token, Fairgate-Work";
+const EXPOSED = "Fairgate-Shop, Fairgate-Token, Fairgate-Status, Retry-After";
+const OWN_METHODS = "GET, POST, DELETE";
+const OWN_HEADERS =
+  "Accept, Content-Type, Fairgate-Customer, Fairgate-Shop, Fairgate-Token, Fairgate-Work, Idempotency-Key";
 /** For calls of our own addresses, which stay as they are. */
 const OWN_AGE_SECONDS = "600";
 /** For calls of the site, about which the site may say something else a moment later. */

@@ -57,9 +57,13 @@ interface Face {
 
 export class RoomFront {
   readonly name: string;
+  /** As set, whatever event is on. */
+  readonly roomSettings: RoomSettings;
   /** For the engine. */
   readonly roomRules: RoomRules;
   readonly cookie: RoomCookie;
+  /** For the shop token. */
+  readonly shopCookie: RoomCookie;
   readonly membership: LaneMembership;
   readonly load: RoomLoad;
   readonly cors: Cors;
@@ -93,8 +97,11 @@ export class RoomFront {
     const { secret, previousSecrets, laneSecrets, budgets } = settings;
     const secrets = { secret: secret!, previousSecrets };
     this.name = name;
+    this.roomSettings = room;
     this.roomRules = toRules(name, room, { budgets, seedOf: seedsFrom(keyring) });
     this.cookie = createRoomCookie(name, room.cookieAttributes, room.cookieDomain);
+    // No room can have a name with this in it.
+    this.shopCookie = createRoomCookie(`${name}_shop`, room.cookieAttributes, room.cookieDomain);
     this.cors = new Cors(room.corsOrigins);
     this.firstVisits = before?.firstVisits ?? new FirstVisits();
     const { lanes } = room;

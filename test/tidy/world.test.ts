@@ -21,7 +21,7 @@ const MAY_TOUCH: Readonly<Record<string, string>> = {
     "driver of Redis: the calls of one turn go together, also where the clock is moved by hand",
   "src/durable/committer.ts": "driver of the disk: the writes of one turn are committed together",
   "src/durable/input-gate.ts": "driver of the disk: other events may enter once storage has gone on",
-  "src/gateway/streams/event-streams.ts": "default of `nextTurn`, which tests hand in",
+  "src/gateway/streams/in-turns.ts": "default of `nextTurn`, which tests hand in",
   "src/gateway/proxy/turns.ts": "default of `nextTurn`, which tests hand in",
   "src/sockets/fair-turns.ts": "default of `nextTurn`, which tests hand in",
   "src/office/body.ts": "large bodies get a turn of the event loop each; no time is waited for",

@@ -9,7 +9,7 @@
  *
  * and at most the largest number of p whose choice sets can all still be filled to their minimum. That last bound is exact where
  * the members of a set share nothing scarce, or share one scarce product; where they share several in different combinations
- * it may be too high, never too low. What can really be reserved is decided by `lacking`, unit by unit.
+ * it may be too high, never too low. What can really be reserved is decided by `unitsLacking`, unit by unit.
  */
 import type { CountedBy, OptionalPart, Product } from "./catalogue.ts";
 import type { ShownState, UnitCounts } from "./commands.ts";
@@ -29,7 +29,7 @@ export interface StockState {
 }
 
 /** What availability is computed from. */
-export interface Shelf {
+export interface StockShelf {
   readonly products: ReadonlyMap<string, Product>;
   readonly needs: Needs;
   stateOf(product: string): StockState;
@@ -43,7 +43,7 @@ export function cap(stock: number | null, oversell: number): number | null {
 }
 
 /** The units that count against the cap. */
-export function counted({ reserved, pending, sold }: UnitCounts, countedBy: CountedBy): number {
+export function countedUnits({ reserved, pending, sold }: UnitCounts, countedBy: CountedBy): number {
   if (countedBy === "sold") return sold;
   return countedBy === "pending" ? sold + pending : sold + pending + reserved;
 }
@@ -53,7 +53,7 @@ export function own(product: Product, state: StockState, lane: string | null): n
   const most = cap(state.stock, product.oversell);
   return most === null
     ? null
-    : most - counted(state.counts, product.countedBy) - keptFromLane(product, state, lane);
+    : most - countedUnits(state.counts, product.countedBy) - keptFromLane(product, state, lane);
 }
 
 /** Units that hold-backs still keep for lanes other than this one. */
@@ -61,20 +61,20 @@ function keptFromLane(product: Product, { byLane }: StockState, lane: string | n
   let units = 0;
   for (const kept of product.holdBacks) {
     if (kept.lane === lane) continue;
-    units += Math.max(0, kept.count - counted(byLane.get(kept.lane) ?? NOTHING, product.countedBy));
+    units += Math.max(0, kept.count - countedUnits(byLane.get(kept.lane) ?? NOTHING, product.countedBy));
   }
   return units;
 }
 
 /** How many more of a product a visitor in this lane could have; null: without end. */
-export function available(product: string, shelf: Shelf, lane: string | null): number | null {
+export function available(product: string, shelf: StockShelf, lane: string | null): number | null {
   return new Reckoning(shelf, lane).available(product);
 }
 
 /** The first of these units that a visitor in this lane cannot have, with what is left of that product; null: all can be had. */
-export function lacking(
+export function unitsLacking(
   units: ReadonlyMap<string, number>,
-  shelf: Shelf,
+  shelf: StockShelf,
   lane: string | null,
 ): { readonly product: string; readonly left: number } | null {
   for (const [id, wanted] of units) {
@@ -85,8 +85,8 @@ export function lacking(
 }
 
 /** What everyone is shown: none left may come back from baskets, or only from failed payments, or not at all. */
-export function shownState(product: string, shelf: Shelf, lane: string | null): ShownState {
-  const couldHave = (of: Shelf) => available(product, of, lane) !== 0;
+export function shownState(product: string, shelf: StockShelf, lane: string | null): ShownState {
+  const couldHave = (of: StockShelf) => available(product, of, lane) !== 0;
   if (couldHave(shelf)) return "available";
   const emptied = without(shelf, ({ pending, sold }) => ({ reserved: 0, pending, sold }));
   if (couldHave(emptied)) return "inBaskets";
@@ -95,7 +95,7 @@ export function shownState(product: string, shelf: Shelf, lane: string | null): 
 }
 
 /** The shelf as it would be with other counts. */
-function without(shelf: Shelf, change: (counts: UnitCounts) => UnitCounts): Shelf {
+function without(shelf: StockShelf, change: (counts: UnitCounts) => UnitCounts): StockShelf {
   const stateOf = (product: string): StockState => {
     const { stock, counts, byLane } = shelf.stateOf(product);
     const lanes = Array.from(byLane, ([lane, counts]) => [lane, change(counts)] as const);
@@ -106,11 +106,11 @@ function without(shelf: Shelf, change: (counts: UnitCounts) => UnitCounts): Shel
 
 /** One computation: members of sets that are met again are not computed again. */
 class Reckoning {
-  readonly #shelf: Shelf;
+  readonly #shelf: StockShelf;
   readonly #lane: string | null;
   readonly #members = new Map<string, number | null>();
 
-  constructor(shelf: Shelf, lane: string | null) {
+  constructor(shelf: StockShelf, lane: string | null) {
     this.#shelf = shelf;
     this.#lane = lane;
   }

@@ -2,6 +2,7 @@
  * What can be asked of a shop, and what it answers: the interface of `ShopBook`, and so of every ledger. Everything here is plain
  * data that can be stored and sent. Instants are milliseconds since 1970.
  */
+import type { WrittenCatalogue } from "./written-catalogue.ts";
 
 /** Who asks: told by the gateway from their pass, never by the visitor. */
 export interface Shopper {
@@ -160,9 +161,15 @@ export type PayAnswer =
     }
   | ShopRefusal;
 
-/** Someone's place on the waiting list of a product. */
+/** Someone's place on the waiting list of a product. `ahead`: people before them. */
+export interface ListPlace {
+  readonly product: string;
+  readonly count: number;
+  readonly ahead: number;
+}
+
 export type ListAnswer =
-  | { readonly kind: "listed"; readonly product: string; readonly count: number; readonly ahead: number }
+  | { readonly kind: "listed"; readonly place: ListPlace }
   | { readonly kind: "left"; readonly product: string }
   | ShopRefusal;
 
@@ -227,11 +234,11 @@ export interface RoomFigures {
  */
 export interface ShopCalls {
   setCatalogue(
-    written: unknown,
+    written: WrittenCatalogue,
     change: { readonly ifVersion: number | null; readonly shortfall?: Shortfall; readonly now: number },
   ): CatalogueAnswer;
   /** As it was written; null before there is one. */
-  catalogue(): { readonly version: number; readonly written: unknown } | null;
+  catalogue(): { readonly version: number; readonly written: WrittenCatalogue } | null;
   products(
     room: string,
     lane: string | null,
@@ -267,6 +274,8 @@ export interface ShopCalls {
   ): OrderAnswer;
   joinList(shopper: Shopper, product: string, count: number, now: number, key?: string): ListAnswer;
   leaveList(shopper: Shopper, product: string, now: number, key?: string): ListAnswer;
+  /** The waiting lists that a visitor is on. */
+  lists(visitor: string): readonly ListPlace[];
   stock(product: string): StockView | null;
   figures(now: number): ShopFigures;
 }

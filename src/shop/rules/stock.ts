@@ -1,0 +1,220 @@
+/**
+ * The stock of every product and where its units are. Units move only here, and every move is a line in the log. A product that
+ * was taken out of the catalogue keeps its counts and its last definition: its holds go on.
+ *
+ *   free ──take──▶ reserved ──▶ pending ──▶ sold
+ *     ▲               │            │          │
+ *     └───────────────┴────────────┴──────────┘
+ */
+import type { Shelf, StockState } from "./availability.ts";
+import { cap, counted, lacking } from "./availability.ts";
+import type { CountedBy, Product } from "./catalogue.ts";
+import type { ChangedRecords } from "./changed-records.ts";
+import type { StockView, UnitCounts } from "./commands.ts";
+import type { MovementLog, UnitPlace } from "./movements.ts";
+import { Needs } from "./needs.ts";
+import { readRecord, type Shape } from "./stored-records.ts";
+
+export const COUNT_PREFIX = "count/";
+
+/** Units by product. */
+export type Units = ReadonlyMap<string, number>;
+
+/** What a movement is about. */
+export interface MoveCause {
+  readonly at: number;
+  readonly cause: string;
+  readonly about: string;
+  readonly lane: string;
+}
+
+type Counts = { -readonly [place in UnitPlace]: UnitCounts[place] };
+
+/** What is kept of one product besides its definition. */
+export interface ProductStock extends StockState {
+  stock: number | null;
+  readonly counts: Counts;
+  readonly byLane: Map<string, Counts>;
+  /** The stock as the catalogue has it: a new catalogue changes the stock by the difference. */
+  written: number | null;
+  /** How often its definition has changed. */
+  edition: number;
+  isOffered: boolean;
+  shortfall: number;
+  /** Lanes in which it stays sold out; "" stands for all lanes without a hold-back. */
+  readonly soldOutIn: Set<string>;
+  /** Sold units whose orders are forgotten. */
+  settled: number;
+}
+
+export const NO_STOCK: Omit<ProductStock, "counts" | "byLane" | "soldOutIn"> = {
+  stock: 0,
+  written: 0,
+  edition: 1,
+  isOffered: false,
+  shortfall: 0,
+  settled: 0,
+};
+
+export class Stock implements Shelf {
+  readonly #changes: ChangedRecords;
+  readonly #log: MovementLog;
+  /** Told of each product whose units have moved. */
+  readonly #onTouch: (product: string) => void;
+  readonly #states = new Map<string, ProductStock>();
+  #products = new Map<string, Product>();
+  #needs = new Needs({ products: this.#products });
+
+  constructor(changes: ChangedRecords, log: MovementLog, onTouch: (product: string) => void) {
+    this.#changes = changes;
+    this.#log = log;
+    this.#onTouch = onTouch;
+  }
+
+  /** The definitions that stock is counted by: the catalogue's, and the last ones of products that are not in it any more. */
+  get products(): ReadonlyMap<string, Product> {
+    return this.#products;
+  }
+
+  /** Of the products in the catalogue. */
+  get needs(): Needs {
+    return this.#needs;
+  }
+
+  /** A new catalogue. `past`: the definitions of products that are no longer in it. */
+  define(products: ReadonlyMap<string, Product>, past: Iterable<Product>): void {
+    this.#products = new Map(products);
+    for (const product of past) this.#products.set(product.id, product);
+    this.#needs = new Needs({ products });
+  }
+
+  stateOf(product: string): ProductStock {
+    const state = this.#states.get(product);
+    if (!state) throw new RangeError(`there is no stock of ${JSON.stringify(product)}`);
+    return state;
+  }
+
+  find(product: string): ProductStock | undefined {
+    return this.#states.get(product);
+  }
+
+  all(): IterableIterator<[string, ProductStock]> {
+    return this.#states.entries();
+  }
+
+  /** Moves units from one place to another; null: free. All of them, since whether they can be had was asked before. */
+  move(
+    units: Units,
+    { from, to }: { from: UnitPlace | null; to: UnitPlace | null },
+    { at, cause, about, lane }: MoveCause,
+  ): void {
+    if (units.size === 0) return;
+    for (const [product, count] of units) {
+      const state = this.stateOf(product);
+      shift(state.counts, count, from, to);
+      const ofLane = state.byLane.get(lane);
+      if (ofLane) shift(ofLane, count, from, to);
+      this.#shrinkShortfall(product, state);
+      this.touch(product);
+    }
+    this.#log.add(at, { cause, about, lane, from, to, units });
+  }
+
+  /** The product's record and what is shown of it have to be made anew. */
+  touch(product: string): void {
+    const state = this.stateOf(product);
+    this.#changes.put(COUNT_PREFIX + product, () => textOfStock(state));
+    this.#onTouch(product);
+  }
+
+  put(product: string, state: ProductStock): void {
+    this.#states.set(product, state);
+    this.touch(product);
+  }
+
+  /** Why units that are `from` cannot move on to be counted by this place: the first that lacks; null: they can. */
+  lackingAt(place: CountedBy, units: Units, lane: string): { product: string; left: number } | null {
+    let wanted: Map<string, number> | null = null;
+    for (const [product, count] of units)
+      if (this.#products.get(product)!.countedBy === place)
+        (wanted ??= new Map<string, number>()).set(product, count);
+    return wanted && lacking(wanted, this, lane);
+  }
+
+  restore(key: string, text: string): void {
+    this.#states.set(key.slice(COUNT_PREFIX.length), stockOfText(key, text));
+  }
+
+  view(product: string): StockView | null {
+    const state = this.#states.get(product);
+    if (!state) return null;
+    const { stock, counts, shortfall, soldOutIn } = state;
+    return { stock, counts: { ...counts }, shortfall, staysSoldOutIn: [...soldOutIn] };
+  }
+
+  /** A recorded shortfall is over as soon as fewer units count. */
+  #shrinkShortfall(product: string, state: ProductStock): void {
+    if (state.shortfall > 0)
+      state.shortfall = Math.min(state.shortfall, excess(this.#products.get(product)!, state));
+  }
+}
+
+/** Units that count beyond the cap. */
+export function excess(
+  { oversell, countedBy }: Pick<Product, "oversell" | "countedBy">,
+  { stock, counts }: Pick<StockState, "stock" | "counts">,
+): number {
+  const most = cap(stock, oversell);
+  return most === null ? 0 : Math.max(0, counted(counts, countedBy) - most);
+}
+
+export function noCounts(): Counts {
+  return { reserved: 0, pending: 0, sold: 0 };
+}
+
+function shift(counts: Counts, units: number, from: UnitPlace | null, to: UnitPlace | null): void {
+  if (from !== null) {
+    counts[from] -= units;
+    if (counts[from] < 0) throw new Error(`${units} units left "${from}", where fewer were`);
+  }
+  if (to !== null) counts[to] += units;
+}
+
+const COUNTS_SHAPE: Shape = { fields: { reserved: "count", pending: "count", sold: "count" } };
+const STOCK_SHAPE: Shape = {
+  fields: {
+    stock: { orNull: "count" },
+    counts: COUNTS_SHAPE,
+    byLane: { each: COUNTS_SHAPE },
+    written: { orNull: "count" },
+    edition: "count",
+    isOffered: "flag",
+    shortfall: "count",
+    soldOutIn: { listOf: "text" },
+    settled: "count",
+  },
+};
+
+type StoredStock = Omit<ProductStock, "byLane" | "soldOutIn"> & {
+  readonly byLane: Readonly<Record<string, Counts>>;
+  readonly soldOutIn: readonly string[];
+};
+
+function textOfStock(state: ProductStock): string {
+  const { byLane, soldOutIn, ...plain } = state;
+  return JSON.stringify({
+    ...plain,
+    byLane: Object.fromEntries(byLane),
+    soldOutIn: [...soldOutIn],
+  } satisfies StoredStock);
+}
+
+/** A count record as it is stored. */
+export function stockOfText(key: string, text: string): ProductStock {
+  const stored = readRecord<StoredStock>(key, text, STOCK_SHAPE);
+  return {
+    ...stored,
+    byLane: new Map(Object.entries(stored.byLane)),
+    soldOutIn: new Set(stored.soldOutIn),
+  };
+}
