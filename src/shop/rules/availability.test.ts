@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { proves } from "../../testing/requirements/proves.ts";
 import {
   available,
   cap,
@@ -94,16 +95,25 @@ function afterTable12(): CountedStock {
   return shop;
 }
 
-test("table 1.1: a compound is available as often as the scarcest of itself and its parts", () => {
-  const shop = new CountedStock(TABLE_1_1);
-  assert.deepEqual(shop.allOf(...ALL), { p1: 50, p2: 100, p3: 200, a: 50, b: 100, c: 40 });
-});
+test(
+  proves(
+    ["sp2", "sp3"],
+    "table 1.1: a compound is available as often as the scarcest of itself and its parts",
+  ),
+  () => {
+    const shop = new CountedStock(TABLE_1_1);
+    assert.deepEqual(shop.allOf(...ALL), { p1: 50, p2: 100, p3: 200, a: 50, b: 100, c: 40 });
+  },
+);
 
-test("table 1.2: what is bought of one compound lowers the others that share its parts", () => {
-  const shop = afterTable12();
-  assert.deepEqual(shop.stocksOf(...ALL), { p1: 5, p2: 70, p3: 165, a: 80, b: 90, c: 15 });
-  assert.deepEqual(shop.allOf(...ALL), { p1: 5, p2: 70, p3: 165, a: 5, b: 70, c: 5 });
-});
+test(
+  proves(["sp3"], "table 1.2: what is bought of one compound lowers the others that share its parts"),
+  () => {
+    const shop = afterTable12();
+    assert.deepEqual(shop.stocksOf(...ALL), { p1: 5, p2: 70, p3: 165, a: 80, b: 90, c: 15 });
+    assert.deepEqual(shop.allOf(...ALL), { p1: 5, p2: 70, p3: 165, a: 5, b: 70, c: 5 });
+  },
+);
 
 test("table 1.3: five a and 65 b sell the shop out, with stocks left over", () => {
   const shop = afterTable12();
@@ -121,7 +131,7 @@ test("table 1.4: seventy b and 5 c sell it out as well", () => {
   assert.deepEqual(shop.allOf(...ALL), { p1: 0, p2: 0, p3: 90, a: 0, b: 0, c: 0 });
 });
 
-test("table 1.5: an option lowers what needs it only when it is chosen", () => {
+test(proves(["sp4"], "table 1.5: an option lowers what needs it only when it is chosen"), () => {
   const shop = new CountedStock({
     products: {
       q1: { stock: 50 },
@@ -146,18 +156,24 @@ test("the tables are the same whether goods are in baskets, in payment or sold, 
   }
 });
 
-test("only what is sold counts, or what is in payment too, or what is in baskets too", () => {
-  const counts = { reserved: 4, pending: 2, sold: 1 };
-  const left = (countedBy: CountedBy) => {
-    const shop = new CountedStock({ products: { p: { stock: 10, countedBy } } });
-    for (const where of ["reserved", "pending", "sold"] as const) shop.add("p", counts[where], where);
-    assert.equal(countedUnits(counts, countedBy), 10 - shop.available("p")!);
-    return shop.available("p");
-  };
-  assert.equal(left("sold"), 9);
-  assert.equal(left("pending"), 7);
-  assert.equal(left("reserved"), 3);
-});
+test(
+  proves(
+    ["op1", "op2", "op3"],
+    "only what is sold counts, or what is in payment too, or what is in baskets too",
+  ),
+  () => {
+    const counts = { reserved: 4, pending: 2, sold: 1 };
+    const left = (countedBy: CountedBy) => {
+      const shop = new CountedStock({ products: { p: { stock: 10, countedBy } } });
+      for (const where of ["reserved", "pending", "sold"] as const) shop.add("p", counts[where], where);
+      assert.equal(countedUnits(counts, countedBy), 10 - shop.available("p")!);
+      return shop.available("p");
+    };
+    assert.equal(left("sold"), 9);
+    assert.equal(left("pending"), 7);
+    assert.equal(left("reserved"), 3);
+  },
+);
 
 test("each product below counts by its own policy", () => {
   const shop = new CountedStock({
@@ -171,7 +187,7 @@ test("each product below counts by its own policy", () => {
   assert.deepEqual(unitsLacking(new Map([["seat", 10]]), shop, null), null);
 });
 
-test("a stock without end is never used up, and its parts may be", () => {
+test(proves(["sp1"], "a stock without end is never used up, and its parts may be"), () => {
   const shop = new CountedStock({
     products: { p: { stock: null, parts: { q: 3 } }, q: { stock: 10 }, r: { stock: null } },
   });
@@ -179,7 +195,7 @@ test("a stock without end is never used up, and its parts may be", () => {
   assert.deepEqual(shop.allOf("p", "q", "r"), { p: 3, q: 10, r: null });
 });
 
-test("over- and undersell change the cap in hundredths of a percent, rounded down", () => {
+test(proves(["op4"], "over- and undersell change the cap in hundredths of a percent, rounded down"), () => {
   assert.equal(cap(100, 0), 100);
   assert.equal(cap(100, 250), 102);
   assert.equal(cap(100, -250), 97);
@@ -236,7 +252,7 @@ const drinks = (from: Record<string, number>, min: number): Written["products"][
   choices: { drinks: { from, min } },
 });
 
-test("a set with a minimum limits a product to how often it can be filled", () => {
+test(proves(["sp5"], "a set with a minimum limits a product to how often it can be filled"), () => {
   const shop = new CountedStock({
     products: { menu: drinks({ cola: 2, beer: 1 }, 2), cola: { stock: 7 }, beer: { stock: 10 } },
   });

@@ -210,13 +210,13 @@ export type OrderAnswer =
 
 /** Customers and their tickets by phase, and how many came and went since the shop began (me2 to me8). */
 export interface ShopFigures {
-  readonly total: RoomFigures;
-  readonly rooms: Readonly<Record<string, RoomFigures>>;
+  readonly total: ShopRoomFigures;
+  readonly rooms: Readonly<Record<string, ShopRoomFigures>>;
   /** People on waiting lists. */
   readonly waiting: number;
 }
 
-export interface RoomFigures {
+export interface ShopRoomFigures {
   readonly customers: { readonly browsing: number; readonly done: number; readonly paying: number };
   /** Holds, by where their units are. */
   readonly tickets: UnitCounts;

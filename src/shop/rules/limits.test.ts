@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { proves } from "../../testing/requirements/proves.ts";
 import { checkCatalogue, type WrittenCatalogue } from "./check-catalogue.ts";
 import { type CustomerRecord, limitedUnits, limitReached, NEW_CUSTOMER, withAddition } from "./limits.ts";
 
@@ -25,11 +26,11 @@ const having = (units: Record<string, number>): CustomerRecord => ({
 });
 const units = (of: Record<string, number>) => new Map(Object.entries(of));
 
-test("without limits everything is allowed", () => {
+test(proves(["cs1"], "without limits everything is allowed"), () => {
   assert.equal(limitReached(having({ drink: 5_000 }), units({ drink: 5_000 }), shop(), 0), null);
 });
 
-test("a customer has at most so many items in all", () => {
+test(proves(["cs3"], "a customer has at most so many items in all"), () => {
   const catalogue = shop({ itemsMax: 5 });
   assert.equal(limitReached(having({ seat: 2, drink: 2 }), units({ drink: 1 }), catalogue, 0), null);
   assert.deepEqual(limitReached(having({ seat: 2, drink: 2 }), units({ seat: 1, drink: 1 }), catalogue, 0), {
@@ -41,7 +42,7 @@ test("a customer has at most so many items in all", () => {
   });
 });
 
-test("a customer has at most so many units of one product", () => {
+test(proves(["cs4"], "a customer has at most so many units of one product"), () => {
   assert.equal(limitReached(having({ seat: 3 }), units({ seat: 1 }), shop(), 0), null);
   assert.deepEqual(limitReached(having({ seat: 3 }), units({ seat: 2 }), shop(), 0), {
     kind: "refused",
@@ -70,22 +71,28 @@ test("what was lowered below what a customer has is not held against a wish for 
 
 const burst = { items: 3, everyMs: 1_000 };
 
-test("in any window of a length at most so many items are added, and it is told when the next is possible", () => {
-  const catalogue = shop({ burst });
-  let { additions } = NEW_CUSTOMER;
-  additions = withAddition(additions, 2, burst, 10_000);
-  additions = withAddition(additions, 1, burst, 10_400);
-  const ask = (items: number, now: number) =>
-    limitReached({ ...NEW_CUSTOMER, additions }, units({ drink: items }), catalogue, now);
-  const tooFast = (retryAt: number) => ({ kind: "refused", code: "tooFast", retryAt });
-  assert.deepEqual(ask(1, 10_500), tooFast(11_000));
-  assert.deepEqual(ask(3, 10_500), tooFast(11_400));
-  assert.deepEqual(ask(1, 10_999), tooFast(11_000));
-  assert.equal(ask(2, 11_000), null);
-  assert.deepEqual(ask(3, 11_000), tooFast(11_400));
-});
+test(
+  proves(
+    ["cs2"],
+    "in any window of a length at most so many items are added, and it is told when the next is possible",
+  ),
+  () => {
+    const catalogue = shop({ burst });
+    let { additions } = NEW_CUSTOMER;
+    additions = withAddition(additions, 2, burst, 10_000);
+    additions = withAddition(additions, 1, burst, 10_400);
+    const ask = (items: number, now: number) =>
+      limitReached({ ...NEW_CUSTOMER, additions }, units({ drink: items }), catalogue, now);
+    const tooFast = (retryAt: number) => ({ kind: "refused", code: "tooFast", retryAt });
+    assert.deepEqual(ask(1, 10_500), tooFast(11_000));
+    assert.deepEqual(ask(3, 10_500), tooFast(11_400));
+    assert.deepEqual(ask(1, 10_999), tooFast(11_000));
+    assert.equal(ask(2, 11_000), null);
+    assert.deepEqual(ask(3, 11_000), tooFast(11_400));
+  },
+);
 
-test("releases give nothing back to the window", () => {
+test(proves(["cs2"], "releases give nothing back to the window"), () => {
   const additions = withAddition([], 3, burst, 10_000);
   const afterRelease: CustomerRecord = { units: new Map(), additions };
   assert.equal(limitReached(afterRelease, units({ drink: 1 }), shop({ burst }), 10_001)?.code, "tooFast");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { proves } from "../../testing/requirements/proves.ts";
 import type { TieBreak } from "./catalogue.ts";
 import { decideTie, inTieOrder, type TieRequest } from "./ties.ts";
 
@@ -25,7 +26,7 @@ function from(stock: number) {
 
 const ids = (requests: readonly TieRequest[]) => requests.map(({ id }) => id).join("");
 
-test("each gets all it asked for or nothing, and what does not fit is passed over", () => {
+test(proves(["tb1"], "each gets all it asked for or nothing, and what does not fit is passed over"), () => {
   const requests = [
     asking("a", { arrival: 1, units: 3 }),
     asking("b", { arrival: 2, units: 3 }),
@@ -34,18 +35,24 @@ test("each gets all it asked for or nothing, and what does not fit is passed ove
   assert.equal(ids(decideTie(requests, from(5), "first", SEED)), "ac");
 });
 
-test("the first, the earliest admitted, the latest admitted or the highest basket is served first", () => {
-  const requests = [
-    asking("a", { arrival: 3, admittedAt: 20, basketValue: 500 }),
-    asking("b", { arrival: 1, admittedAt: 30, basketValue: 100 }),
-    asking("c", { arrival: 2, admittedAt: 10, basketValue: 300 }),
-  ];
-  const order = (tieBreak: TieBreak) => ids(inTieOrder(requests, tieBreak, SEED));
-  assert.equal(order("first"), "bca");
-  assert.equal(order("earliestAdmitted"), "cab");
-  assert.equal(order("latestAdmitted"), "bac");
-  assert.equal(order("highestBasket"), "acb");
-});
+test(
+  proves(
+    ["tb3", "tb4", "tb5"],
+    "the first, the earliest admitted, the latest admitted or the highest basket is served first",
+  ),
+  () => {
+    const requests = [
+      asking("a", { arrival: 3, admittedAt: 20, basketValue: 500 }),
+      asking("b", { arrival: 1, admittedAt: 30, basketValue: 100 }),
+      asking("c", { arrival: 2, admittedAt: 10, basketValue: 300 }),
+    ];
+    const order = (tieBreak: TieBreak) => ids(inTieOrder(requests, tieBreak, SEED));
+    assert.equal(order("first"), "bca");
+    assert.equal(order("earliestAdmitted"), "cab");
+    assert.equal(order("latestAdmitted"), "bac");
+    assert.equal(order("highestBasket"), "acb");
+  },
+);
 
 test("equal ones are served by admission, then by id", () => {
   const requests = [
@@ -58,7 +65,7 @@ test("equal ones are served by admission, then by id", () => {
   assert.equal(ids(inTieOrder(requests, "latestAdmitted", SEED)), "bcd");
 });
 
-test("at random the seed decides, and with the seed it can be repeated", () => {
+test(proves(["tb2"], "at random the seed decides, and with the seed it can be repeated"), () => {
   const requests = [..."abcdefgh"].map((id, arrival) => asking(id, { arrival }));
   const orders = new Set<string>();
   for (let i = 0; i < 50; i++) orders.add(ids(inTieOrder(requests, "random", `${i}`)));
@@ -66,7 +73,7 @@ test("at random the seed decides, and with the seed it can be repeated", () => {
   assert.equal(ids(inTieOrder(requests, "random", SEED)), ids(inTieOrder(requests, "random", SEED)));
 });
 
-test("at random everybody wins about equally often", () => {
+test(proves(["tb2"], "at random everybody wins about equally often"), () => {
   const requests = [..."abcd"].map((id, arrival) => asking(id, { arrival }));
   const wins = new Map<string, number>();
   for (let i = 0; i < 4_000; i++) {

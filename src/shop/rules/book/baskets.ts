@@ -2,11 +2,12 @@
  * All baskets, by visitor. A visitor whose basket has departed gets another when the waiting list offers them something; the old one is
  * then kept under a name of its own, for what the payment provider may still say about it.
  */
+
+import type { BasketPhase } from "../commands.ts";
+import type { Addition } from "../limits.ts";
 import type { ChangedRecords } from "./changed-records.ts";
-import type { BasketPhase } from "./commands.ts";
-import { HOLD_SHAPE, type HeldLine, type Hold } from "./holds.ts";
-import type { Addition } from "./limits.ts";
-import { readRecord, type Shape } from "./stored-records.ts";
+import { type HeldLine, HOLD_SHAPE, type Hold } from "./holds.ts";
+import { type RecordShape, readStored } from "./stored-records.ts";
 
 export const BASKET_PREFIX = "basket/";
 
@@ -129,17 +130,17 @@ export function linesIn({ holds }: Pick<Basket, "holds">): HeldLine[] {
 }
 
 /** Where the units of a basket are; null: it holds none any more. */
-export function placeOf({ phase }: Pick<Basket, "phase">): "reserved" | "pending" | null {
+export function unitPlaceOf({ phase }: Pick<Basket, "phase">): "reserved" | "pending" | null {
   if (phase === "departed") return null;
   return phase === "browsing" ? "reserved" : "pending";
 }
 
 /** A basket as it is stored. */
 export function basketOfText(key: string, text: string): Basket {
-  return readRecord<Basket>(key, text, BASKET_SHAPE);
+  return readStored<Basket>(key, text, BASKET_SHAPE);
 }
 
-const BASKET_SHAPE: Shape = {
+const BASKET_SHAPE: RecordShape = {
   fields: {
     key: "text",
     visitor: "text",

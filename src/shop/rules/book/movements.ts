@@ -4,9 +4,10 @@
  *
  * Entries are numbered from 1 without gaps. The last number is also the version of everything that is shown.
  */
+
+import type { UnitCounts } from "../commands.ts";
 import type { ChangedRecords } from "./changed-records.ts";
-import type { UnitCounts } from "./commands.ts";
-import { DamagedRecord, readRecord, type Shape } from "./stored-records.ts";
+import { DamagedRecord, type RecordShape, readStored } from "./stored-records.ts";
 
 /** A record is full at this many characters: about a page of the disk. */
 const RECORD_LENGTH = 4_096;
@@ -27,7 +28,7 @@ export interface Movement {
   readonly units: Iterable<readonly [product: string, units: number | null]>;
 }
 
-export interface LogEntry extends Omit<Movement, "units"> {
+export interface LedgerEntry extends Omit<Movement, "units"> {
   readonly number: number;
   readonly at: number;
   readonly units: readonly (readonly [product: string, units: number | null])[];
@@ -81,15 +82,15 @@ export function logKey(number: number): string {
   return `${LOG_PREFIX}${String(number).padStart(NUMBER_DIGITS, "0")}`;
 }
 
-const ENTRY_SHAPE: Shape = { listOf: "anything" };
+const ENTRY_SHAPE: RecordShape = { listOf: "anything" };
 
 /** The entries of one record. */
-export function logEntries(key: string, text: string): LogEntry[] {
+export function logEntries(key: string, text: string): LedgerEntry[] {
   return text.split("\n").map((line) => {
-    const parts = readRecord<unknown[]>(key, line, ENTRY_SHAPE);
+    const parts = readStored<unknown[]>(key, line, ENTRY_SHAPE);
     const [number, at, cause, about, lane, from, to, units] = parts;
     if (parts.length !== 8 || !Number.isSafeInteger(number) || !Array.isArray(units))
       throw new DamagedRecord(key, `the line ${JSON.stringify(line.slice(0, 80))} is no entry`);
-    return { number, at, cause, about, lane, from, to, units } as LogEntry;
+    return { number, at, cause, about, lane, from, to, units } as LedgerEntry;
   });
 }

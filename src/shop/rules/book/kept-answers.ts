@@ -4,7 +4,7 @@
  */
 import type { ChangedRecords } from "./changed-records.ts";
 import { Queue } from "./queue.ts";
-import { readRecord } from "./stored-records.ts";
+import { readStored } from "./stored-records.ts";
 
 export interface KeptAnswer {
   /** What was asked. */
@@ -19,6 +19,8 @@ export class KeptAnswers {
   readonly #keptMs: number;
   readonly #answers = new Map<string, KeptAnswer>();
   readonly #ids = new Queue<string>();
+  /** How many by what stands before the first slash of their ids. */
+  readonly #counts = new Map<string, number>();
 
   constructor(changes: ChangedRecords, { prefix, keptMs }: { prefix: string; keptMs: number }) {
     this.#changes = changes;
@@ -34,9 +36,13 @@ export class KeptAnswers {
   /** Only where `get` found nothing. */
   keep(id: string, kept: KeptAnswer): void {
     while (this.#answers.has(id) && this.forgetOne(kept.at));
-    this.#answers.set(id, kept);
-    this.#ids.push(id);
+    this.#add(id, kept);
     this.#changes.put(this.#prefix + id, () => JSON.stringify(kept));
+  }
+
+  /** How many are kept of one owner, whose name is before the slash in their ids. */
+  countOf(owner: string): number {
+    return this.#counts.get(owner) ?? 0;
   }
 
   get nextEndAt(): number | null {
@@ -50,6 +56,7 @@ export class KeptAnswers {
     const kept = id === null ? undefined : this.#answers.get(id);
     if (id === null || !kept || kept.at + this.#keptMs > now) return false;
     this.#answers.delete(id);
+    this.#count(id, -1);
     this.#ids.removeOldest();
     this.#changes.remove(this.#prefix + id);
     return true;
@@ -59,11 +66,27 @@ export class KeptAnswers {
     const shape = { fields: { asked: "text", answer: "anything", at: "count" } } as const;
     const answers = records.map(([key, text]) => ({
       id: key.slice(this.#prefix.length),
-      kept: readRecord<KeptAnswer>(key, text, shape),
+      kept: readStored<KeptAnswer>(key, text, shape),
     }));
     for (const { id, kept } of answers.sort((a, b) => a.kept.at - b.kept.at)) {
-      this.#answers.set(id, kept);
-      this.#ids.push(id);
+      this.#add(id, kept);
     }
   }
+
+  #add(id: string, kept: KeptAnswer): void {
+    this.#answers.set(id, kept);
+    this.#ids.push(id);
+    this.#count(id, 1);
+  }
+
+  #count(id: string, change: 1 | -1): void {
+    const owner = ownerOf(id);
+    const count = this.countOf(owner) + change;
+    if (count === 0) this.#counts.delete(owner);
+    else this.#counts.set(owner, count);
+  }
+}
+
+function ownerOf(id: string): string {
+  return id.slice(0, Math.max(0, id.indexOf("/")));
 }

@@ -1,8 +1,9 @@
 /** Who waits for which product, in the order in which they came. What they are offered, and when, is in `offers.ts`. */
+
+import type { ListPlace, Shopper } from "../commands.ts";
 import type { ChangedRecords } from "./changed-records.ts";
-import type { ListPlace, Shopper } from "./commands.ts";
 import { Queue } from "./queue.ts";
-import { readRecord, type Shape } from "./stored-records.ts";
+import { type RecordShape, readStored } from "./stored-records.ts";
 
 export const LIST_PREFIX = "list/";
 /** On the list of one product. */
@@ -63,7 +64,7 @@ export class WaitingLists {
   }
 
   /** Null: the visitor is not on this list. */
-  placeOf(product: string, visitor: string): ListPlace | null {
+  unitPlaceOf(product: string, visitor: string): ListPlace | null {
     const listed = this.#lists.get(product)?.byVisitor.get(visitor);
     if (!listed) return null;
     let ahead = 0;
@@ -104,7 +105,7 @@ export class WaitingLists {
 
   /** Takes up stored entries; their keys are in the order of their numbers. */
   restore(key: string, text: string): void {
-    this.#index(readRecord<ListEntry>(key, text, ENTRY_SHAPE));
+    this.#index(readStored<ListEntry>(key, text, ENTRY_SHAPE));
   }
 
   #index(entry: ListEntry): void {
@@ -125,7 +126,7 @@ function keyOf({ product, number }: ListEntry): string {
   return `${LIST_PREFIX}${product}/${String(number).padStart(15, "0")}`;
 }
 
-const ENTRY_SHAPE: Shape = {
+const ENTRY_SHAPE: RecordShape = {
   fields: {
     product: "text",
     shopper: {

@@ -8,9 +8,9 @@
  *
  * Visitors in lanes with hold-backs see other numbers than the rest. All lanes without one are a single class, written "".
  */
-import { available, own, shownState } from "./availability.ts";
-import type { Catalogue, Product } from "./catalogue.ts";
-import type { ProductView } from "./commands.ts";
+import { available, own, shownState } from "../availability.ts";
+import type { Catalogue, Product } from "../catalogue.ts";
+import type { ProductView } from "../commands.ts";
 import type { Stock } from "./stock.ts";
 
 /** Every lane without a hold-back. */
@@ -27,12 +27,13 @@ interface LaneViews {
   readonly stale: Set<string>;
 }
 
-export class Shown {
+export class ShownProducts {
   readonly #stock: () => Stock;
   #catalogue: Catalogue;
   /** Lanes with a hold-back of any product, and `EVERYONE`. */
   #lanes: readonly string[] = [EVERYONE];
   readonly #touched = new Set<string>();
+  readonly #begun = new Set<string>();
   readonly #untold = new Set<string>();
   /** By touched product: those above that may run out with it and then stay so, the hungriest first. */
   readonly #above = new Map<string, Above[]>();
@@ -46,10 +47,15 @@ export class Shown {
   /** Another catalogue: everything is looked at again. */
   define(catalogue: Catalogue): void {
     this.#catalogue = catalogue;
-    const lanes = [...catalogue.products.values()].flatMap(({ holdBacks }) => holdBacks.map(({ lane }) => lane));
+    const lanes = [...catalogue.products.values()].flatMap(({ holdBacks }) =>
+      holdBacks.map(({ lane }) => lane),
+    );
     this.#lanes = [EVERYONE, ...new Set(lanes)];
     this.#above.clear();
     this.#views.clear();
+    this.#touched.clear();
+    this.#begun.clear();
+    this.#untold.clear();
     this.touchAll();
   }
 
@@ -67,8 +73,10 @@ export class Shown {
   /** The products touched since the last call, after a look at whether anything above them has run out. */
   settle(now: number): readonly string[] {
     const touched = [...this.#touched];
-    this.#touched.clear();
     for (const product of touched) this.#latchAbove(product, now);
+    for (const product of this.#begun) this.#latchStaying(this.#catalogue.products.get(product)!, now);
+    this.#touched.clear();
+    this.#begun.clear();
     return touched;
   }
 
@@ -77,13 +85,27 @@ export class Shown {
     return this.#stock().find(product)?.soldOutIn.has(this.#classOf(lane)) ?? false;
   }
 
-  /** How many more of it a visitor of this lane could have, as it is shown. */
-  left(product: string, lane: string | null): number | null {
-    return this.isShut(product, lane) ? 0 : available(product, this.#stock(), lane);
+  /** A product as it is shown in this lane. */
+  look(product: string, lane: string | null): ProductView {
+    return this.#look(product, this.#classOf(lane));
   }
 
-  view(product: string, lane: string | null): ProductView {
-    return this.#viewsOf(this.#classOf(lane)).get(product)!;
+  /** All products, pools included, as they are shown in this lane. */
+  views(lane: string | null): ReadonlyMap<string, ProductView> {
+    return this.#viewsOf(this.#classOf(lane));
+  }
+
+  /** The sale of this product begins: it may have run out before. */
+  begin(product: string): void {
+    this.#begun.add(product);
+    this.touch(product);
+  }
+
+  /** The organiser sells it again. */
+  reopen(product: string): void {
+    this.#stock().stateOf(product).soldOutIn.clear();
+    this.#above.clear();
+    this.#stock().touch(product);
   }
 
   /** The products that may be shown otherwise than when this was asked the last time. */
@@ -133,6 +155,10 @@ export class Shown {
       else i++;
   }
 
+  #latchStaying(product: Product, now: number): void {
+    if (product.staysSoldOut) this.#latch(product, now);
+  }
+
   /** Notes in which lanes a product has run out. True: in all. */
   #latch(product: Product, now: number): boolean {
     const { soldOutIn } = this.#stock().stateOf(product.id);
@@ -176,7 +202,8 @@ export class Shown {
   #mostOf(product: Product, known: Map<string, number>): number {
     const before = known.get(product.id);
     if (before !== undefined) return before;
-    const times = (id: string, count: number) => count * this.#mostOf(this.#catalogue.products.get(id)!, known);
+    const times = (id: string, count: number) =>
+      count * this.#mostOf(this.#catalogue.products.get(id)!, known);
     let most = 0;
     for (const part of product.parts) most += times(part.product, part.count);
     for (const { from, min } of product.choices)

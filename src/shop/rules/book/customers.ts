@@ -2,8 +2,10 @@
  * What limits know of each customer: units reserved, pending and sold over all their visits, and their latest additions. Nothing
  * of it is stored: it follows from baskets and orders, so it cannot differ from them, and goes when they go.
  */
-import type { Catalogue } from "./catalogue.ts";
-import { type Addition, type CustomerRecord, limitedUnits, type TakenUnits } from "./limits.ts";
+import type { Catalogue } from "../catalogue.ts";
+import { type Addition, type CustomerRecord, limitedUnits, type TakenUnits } from "../limits.ts";
+
+type LimitRules = Pick<Catalogue, "products" | "policies">;
 
 interface Customer extends CustomerRecord {
   readonly units: Map<string, number>;
@@ -23,15 +25,15 @@ export class Customers {
     return this.#customers.get(customer) ?? NOBODY;
   }
 
-  add(id: string, lines: readonly TakenUnits[], catalogue: Catalogue): void {
+  add(id: string, lines: readonly TakenUnits[], rules: LimitRules): void {
     const { units } = this.#make(id);
-    for (const [product, count] of limitedUnits(lines, catalogue))
+    for (const [product, count] of limitedUnits(lines, rules))
       units.set(product, (units.get(product) ?? 0) + count);
   }
 
-  remove(id: string, lines: readonly TakenUnits[], catalogue: Catalogue): void {
+  remove(id: string, lines: readonly TakenUnits[], rules: LimitRules): void {
     const { units } = this.#make(id);
-    for (const [product, count] of limitedUnits(lines, catalogue)) {
+    for (const [product, count] of limitedUnits(lines, rules)) {
       const left = (units.get(product) ?? 0) - count;
       if (left > 0) units.set(product, left);
       else units.delete(product);
@@ -53,7 +55,8 @@ export class Customers {
   forgetIdle(id: string, windowStart: number): void {
     const customer = this.#customers.get(id);
     if (!customer || customer.units.size > 0) return;
-    if ((customer.additions.at(-1)?.at ?? Number.NEGATIVE_INFINITY) <= windowStart) this.#customers.delete(id);
+    if ((customer.additions.at(-1)?.at ?? Number.NEGATIVE_INFINITY) <= windowStart)
+      this.#customers.delete(id);
   }
 
   clear(): void {

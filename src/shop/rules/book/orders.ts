@@ -1,11 +1,12 @@
 /** The orders of a shop, by id and in the order of their numbers. They are kept for `ORDERS_KEPT_MS`; what was sold stays sold. */
-import type { ChangedRecords } from "./changed-records.ts";
-import type { ShopOrder, SoldTicket } from "./commands.ts";
-import { linesOf } from "./holds.ts";
+
+import type { ShopOrder, SoldTicket } from "../commands.ts";
+import type { TakenUnits } from "../limits.ts";
 import type { Basket } from "./baskets.ts";
-import type { TakenUnits } from "./limits.ts";
+import type { ChangedRecords } from "./changed-records.ts";
+import { linesOf } from "./holds.ts";
 import { Queue } from "./queue.ts";
-import { readRecord, type Shape } from "./stored-records.ts";
+import { type RecordShape, readStored } from "./stored-records.ts";
 
 export const ORDER_PREFIX = "order/";
 /** The next order's number, when all orders are forgotten. */
@@ -107,12 +108,10 @@ export function soldUnits(tickets: readonly SoldTicket[]): Map<string, number> {
 export function takenOfTickets(tickets: readonly SoldTicket[]): TakenUnits[] {
   return tickets
     .filter(({ state }) => state === "sold")
-    .flatMap(({ lines }) =>
-      lines.map(({ product, units }, i) => ({ product, units, isTicket: i === 0 })),
-    );
+    .flatMap(({ lines }) => lines.map(({ product, units }, i) => ({ product, units, isTicket: i === 0 })));
 }
 
-const TICKET_SHAPE: Shape = {
+const TICKET_SHAPE: RecordShape = {
   fields: {
     id: "text",
     product: "text",
@@ -121,7 +120,7 @@ const TICKET_SHAPE: Shape = {
     state: "text",
   },
 };
-const ORDER_SHAPE: Shape = {
+const ORDER_SHAPE: RecordShape = {
   fields: {
     id: "text",
     number: "count",
@@ -139,5 +138,5 @@ const ORDER_SHAPE: Shape = {
 
 /** An order as it is stored. */
 export function orderOfText(key: string, text: string): ShopOrder {
-  return readRecord<ShopOrder>(key, text, ORDER_SHAPE);
+  return readStored<ShopOrder>(key, text, ORDER_SHAPE);
 }

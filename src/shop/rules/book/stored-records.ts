@@ -4,7 +4,7 @@
  */
 
 /** What a stored value looks like. */
-export type Shape =
+export type RecordShape =
   | "text"
   | "flag"
   /** A whole number from 0. */
@@ -12,12 +12,12 @@ export type Shape =
   /** Any whole number. */
   | "integer"
   | "anything"
-  | { readonly orNull: Shape }
-  | { readonly listOf: Shape }
+  | { readonly orNull: RecordShape }
+  | { readonly listOf: RecordShape }
   /** An object with any keys. */
-  | { readonly each: Shape }
+  | { readonly each: RecordShape }
   /** An object with these keys. */
-  | { readonly fields: Readonly<Record<string, Shape>> };
+  | { readonly fields: Readonly<Record<string, RecordShape>> };
 
 /** A record that does not say what it should. */
 export class DamagedRecord extends Error {
@@ -31,7 +31,7 @@ export class DamagedRecord extends Error {
 }
 
 /** The value of a record. Throws a `DamagedRecord` when it does not have the shape. */
-export function readRecord<T>(key: string, text: string, shape: Shape): T {
+export function readStored<T>(key: string, text: string, shape: RecordShape): T {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -44,7 +44,7 @@ export function readRecord<T>(key: string, text: string, shape: Shape): T {
 }
 
 /** The first place where a value has another shape, as a sentence; null: there is none. */
-function mismatch(value: unknown, shape: Shape, path: string): string | null {
+function mismatch(value: unknown, shape: RecordShape, path: string): string | null {
   if (typeof shape === "string")
     return isSimple(value, shape)
       ? null
@@ -54,7 +54,8 @@ function mismatch(value: unknown, shape: Shape, path: string): string | null {
     if (!Array.isArray(value)) return `${path} should be a list`;
     return first(value.entries(), ([i, item]) => mismatch(item, shape.listOf, `${path}[${i}]`));
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return `${path} should be an object`;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return `${path} should be an object`;
   if ("each" in shape)
     return first(Object.entries(value), ([name, item]) => mismatch(item, shape.each, `${path}.${name}`));
   return first(Object.entries(shape.fields), ([name, field]) =>

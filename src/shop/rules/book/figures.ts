@@ -2,16 +2,17 @@
  * How many customers and tickets are where, and how many came and went, for each room of the shop (me2 to me8). Where they are
  * follows from baskets and orders; only what has happened in all is stored.
  */
+
+import type { BasketPhase, ShopFigures, ShopRoomFigures, UnitCounts } from "../commands.ts";
 import type { ChangedRecords } from "./changed-records.ts";
-import type { BasketPhase, RoomFigures, ShopFigures, UnitCounts } from "./commands.ts";
-import { readRecord } from "./stored-records.ts";
+import { readStored } from "./stored-records.ts";
 
 export const FIGURES_PREFIX = "figures/";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Writable<T[K]> };
-type Counted = Writable<RoomFigures>;
+type Counted = Writable<ShopRoomFigures>;
 
-export class Figures {
+export class FigureCounts {
   readonly #changes: ChangedRecords;
   readonly #rooms = new Map<string, Counted>();
 
@@ -26,12 +27,7 @@ export class Figures {
     if (to !== null && to !== "departed") customers[to]++;
   }
 
-  moveTickets(
-    room: string,
-    count: number,
-    from: keyof UnitCounts | null,
-    to: keyof UnitCounts | null,
-  ): void {
+  moveTickets(room: string, count: number, from: keyof UnitCounts | null, to: keyof UnitCounts | null): void {
     const { tickets } = this.#of(room);
     if (from !== null) tickets[from] -= count;
     if (to !== null) tickets[to] += count;
@@ -50,8 +46,10 @@ export class Figures {
   }
 
   restore(key: string, text: string): void {
-    const shape = { fields: { sold: "count", arrived: "count", departed: "count", bought: "count" } } as const;
-    const { sold, ...totals } = readRecord<StoredFigures>(key, text, shape);
+    const shape = {
+      fields: { sold: "count", arrived: "count", departed: "count", bought: "count" },
+    } as const;
+    const { sold, ...totals } = readStored<StoredFigures>(key, text, shape);
     const figures = this.#of(key.slice(FIGURES_PREFIX.length));
     Object.assign(figures, totals);
     figures.tickets.sold = sold;

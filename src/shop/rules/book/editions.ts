@@ -2,11 +2,11 @@
  * Former definitions of products. A hold is judged by the definition it was taken under, so that of a product that was changed or
  * removed is kept for as long as a basket holds units of it; the last definition of a removed product always.
  */
-import type { Product } from "./catalogue.ts";
+import type { Product } from "../catalogue.ts";
 import type { ChangedRecords } from "./changed-records.ts";
 import type { HeldLine } from "./holds.ts";
 import type { Stock } from "./stock.ts";
-import { readRecord, type Shape } from "./stored-records.ts";
+import { type RecordShape, readStored } from "./stored-records.ts";
 
 export const EDITION_PREFIX = "edition/";
 
@@ -55,7 +55,7 @@ export class Editions {
   restore(key: string, text: string): void {
     this.#past.set(
       key.slice(EDITION_PREFIX.length),
-      readRecord(key, text, { fields: PRODUCT_SHAPE }) as Product,
+      readStored(key, text, { fields: PRODUCT_SHAPE }) as Product,
     );
   }
 }
@@ -69,10 +69,10 @@ export function isSameDefinition(a: Product, b: Product): boolean {
   return JSON.stringify({ ...a, stock: 0 }) === JSON.stringify({ ...b, stock: 0 });
 }
 
-const MEMBER_SHAPE: Shape = { fields: { product: "text", max: "count" } };
+const MEMBER_SHAPE: RecordShape = { fields: { product: "text", max: "count" } };
 
 /** What the rules read of a past definition. */
-const PRODUCT_SHAPE: Readonly<Record<string, Shape>> = {
+const PRODUCT_SHAPE: Readonly<Record<string, RecordShape>> = {
   id: "text",
   parts: { listOf: { fields: { product: "text", count: "count" } } },
   options: { listOf: MEMBER_SHAPE },

@@ -6,14 +6,14 @@
  *     ▲               │            │          │
  *     └───────────────┴────────────┴──────────┘
  */
-import type { Shelf, StockState } from "./availability.ts";
-import { cap, counted, lacking } from "./availability.ts";
-import type { CountedBy, Product } from "./catalogue.ts";
+import type { StockShelf, StockState } from "../availability.ts";
+import { cap, countedUnits, unitsLacking } from "../availability.ts";
+import type { CountedBy, Product } from "../catalogue.ts";
+import type { StockView, UnitCounts } from "../commands.ts";
+import { Needs } from "../needs.ts";
 import type { ChangedRecords } from "./changed-records.ts";
-import type { StockView, UnitCounts } from "./commands.ts";
 import type { MovementLog, UnitPlace } from "./movements.ts";
-import { Needs } from "./needs.ts";
-import { readRecord, type Shape } from "./stored-records.ts";
+import { type RecordShape, readStored } from "./stored-records.ts";
 
 export const COUNT_PREFIX = "count/";
 
@@ -56,7 +56,7 @@ export const NO_STOCK: Omit<ProductStock, "counts" | "byLane" | "soldOutIn"> = {
   settled: 0,
 };
 
-export class Stock implements Shelf {
+export class Stock implements StockShelf {
   readonly #changes: ChangedRecords;
   readonly #log: MovementLog;
   /** Told of each product whose units have moved. */
@@ -134,11 +134,8 @@ export class Stock implements Shelf {
 
   /** Why units that are `from` cannot move on to be counted by this place: the first that lacks; null: they can. */
   lackingAt(place: CountedBy, units: Units, lane: string): { product: string; left: number } | null {
-    let wanted: Map<string, number> | null = null;
-    for (const [product, count] of units)
-      if (this.#products.get(product)!.countedBy === place)
-        (wanted ??= new Map<string, number>()).set(product, count);
-    return wanted && lacking(wanted, this, lane);
+    const wanted = [...units].filter(([product]) => this.#products.get(product)!.countedBy === place);
+    return wanted.length === 0 ? null : unitsLacking(new Map(wanted), this, lane);
   }
 
   restore(key: string, text: string): void {
@@ -165,7 +162,7 @@ export function excess(
   { stock, counts }: Pick<StockState, "stock" | "counts">,
 ): number {
   const most = cap(stock, oversell);
-  return most === null ? 0 : Math.max(0, counted(counts, countedBy) - most);
+  return most === null ? 0 : Math.max(0, countedUnits(counts, countedBy) - most);
 }
 
 export function noCounts(): Counts {
@@ -180,8 +177,8 @@ function shift(counts: Counts, units: number, from: UnitPlace | null, to: UnitPl
   if (to !== null) counts[to] += units;
 }
 
-const COUNTS_SHAPE: Shape = { fields: { reserved: "count", pending: "count", sold: "count" } };
-const STOCK_SHAPE: Shape = {
+const COUNTS_SHAPE: RecordShape = { fields: { reserved: "count", pending: "count", sold: "count" } };
+const STOCK_SHAPE: RecordShape = {
   fields: {
     stock: { orNull: "count" },
     counts: COUNTS_SHAPE,
@@ -211,7 +208,7 @@ function textOfStock(state: ProductStock): string {
 
 /** A count record as it is stored. */
 export function stockOfText(key: string, text: string): ProductStock {
-  const stored = readRecord<StoredStock>(key, text, STOCK_SHAPE);
+  const stored = readStored<StoredStock>(key, text, STOCK_SHAPE);
   return {
     ...stored,
     byLane: new Map(Object.entries(stored.byLane)),

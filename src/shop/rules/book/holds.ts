@@ -9,10 +9,10 @@
  *
  * A line remembers its price and the edition of its product, so what changes in the catalogue later does not change a hold.
  */
-import type { Product } from "./catalogue.ts";
-import type { HoldView } from "./commands.ts";
-import type { TakenUnits } from "./limits.ts";
-import type { Shape } from "./stored-records.ts";
+import type { Product } from "../catalogue.ts";
+import type { HoldView } from "../commands.ts";
+import type { TakenUnits } from "../limits.ts";
+import type { RecordShape } from "./stored-records.ts";
 
 export interface HeldLine {
   /** Its number in the basket. */
@@ -119,7 +119,7 @@ export function viewOfHold(hold: Hold, definitionOf: DefinitionOf, isBrowsing: b
   return view(hold.line, null);
 }
 
-const LINE_FIELDS: Record<string, Shape> = {
+const LINE_FIELDS: Record<string, RecordShape> = {
   id: "text",
   product: "text",
   edition: "count",
@@ -128,7 +128,7 @@ const LINE_FIELDS: Record<string, Shape> = {
   kind: "text",
   set: { orNull: "text" },
 };
-const LINE_SHAPE: Shape = { fields: LINE_FIELDS };
-LINE_FIELDS["children"] = { listOf: LINE_SHAPE };
+const LINE_SHAPE: RecordShape = { fields: LINE_FIELDS };
+LINE_FIELDS.children = { listOf: LINE_SHAPE };
 
-export const HOLD_SHAPE: Shape = { fields: { line: LINE_SHAPE, offerEndsAt: { orNull: "count" } } };
+export const HOLD_SHAPE: RecordShape = { fields: { line: LINE_SHAPE, offerEndsAt: { orNull: "count" } } };

@@ -3,7 +3,7 @@
  * that is not theirs. Deadlines of these phases are instants of this time.
  */
 import type { ChangedRecords } from "./changed-records.ts";
-import { readRecord } from "./stored-records.ts";
+import { readStored } from "./stored-records.ts";
 
 export const DOOR_KEY = "door";
 
@@ -26,9 +26,7 @@ export class PaymentClock {
     if (isOpen === this.isOpen) return;
     if (this.#closedAt !== null) this.#closedMs += now - this.#closedAt;
     this.#closedAt = isOpen ? null : now;
-    this.#changes.put(DOOR_KEY, () =>
-      JSON.stringify({ closedAt: this.#closedAt, closedMs: this.#closedMs }),
-    );
+    this.#changes.put(DOOR_KEY, () => JSON.stringify({ closedAt: this.#closedAt, closedMs: this.#closedMs }));
   }
 
   /** Payment time at an instant. */
@@ -43,7 +41,7 @@ export class PaymentClock {
 
   restore(key: string, text: string): void {
     const shape = { fields: { closedAt: { orNull: "count" }, closedMs: "count" } } as const;
-    const stored = readRecord<{ closedAt: number | null; closedMs: number }>(key, text, shape);
+    const stored = readStored<{ closedAt: number | null; closedMs: number }>(key, text, shape);
     this.#closedAt = stored.closedAt;
     this.#closedMs = stored.closedMs;
   }
