@@ -15,6 +15,7 @@ import { checkTemplate } from "../gateway/page/render.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";
 import type { Desk } from "../office/desk.ts";
+import type { ShopDesk } from "../shop/api/shop-desk.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { Relief } from "../sockets/relief.ts";
 import { openData, withKeptSecret } from "./data.ts";
@@ -23,8 +24,11 @@ import type { OpenEngine } from "./engine-record.ts";
 import { openEngine } from "./engines.ts";
 import { RoomChanges } from "./kept-changes.ts";
 import { type OpenAccessLog, openAccessLog } from "./open-access-log.ts";
+import { Shops } from "./shops.ts";
 
 export interface FairgateOptions {
+  /** The ledger of a shop, in place of one in the data directory. */
+  readonly deskOf?: (name: string) => ShopDesk;
   /** The caller's own engine, which the caller also closes. Nothing is stored then. */
   readonly engine?: Engine;
   /** The most files this process may open. */
@@ -71,13 +75,21 @@ export async function openFairgate(
       ? withOwnEngine(options.engine, machine)
       : openEngine(settings, machine));
     opened.defer(close);
+    const shops = new Shops({
+      world,
+      deskOf: async (name) => options.deskOf?.(name) ?? noLedger(name),
+      endVisit: (room, visit) => endVisit(engine, { room, visit }, world),
+    });
+    opened.defer(() => shops.close());
+    await shops.follow(settings);
+    const shopOf = (name: string) => shops.get(name)?.counter;
     const changes = new RoomChanges({ store: keeps.changes, world, checkPage: checkTemplate });
     const relief = new Relief();
     // While what is kept cannot be read, the file's settings; `onChange` tells when there is more to know.
     const amend = async (gateway: Gateway) => (await changes.applyTo(settings, gateway)) ?? settings;
     const { log } = accessLog;
     const proxied: ProxiedGateway = await ProxiedGateway.open({
-      ...{ settings, amend, engine, world, fileLimit: filesMax, relief, accessLog: log },
+      ...{ settings, amend, engine, world, fileLimit: filesMax, relief, accessLog: log, shopOf },
     });
     opened.defer(() => proxied.close());
     const state = { isDraining: false, file: settings };
@@ -105,6 +117,7 @@ export async function openFairgate(
       reload: (file, alsoReload) =>
         inTurn(async () => {
           const next = withKeptSecret(file);
+          await shops.follow(next);
           await putInForce(next, { accessLog, proxied, alsoReload });
           state.file = next;
           node?.note(next);
@@ -123,6 +136,23 @@ export async function openFairgate(
     await opened.disposeAsync();
     throw cause;
   }
+}
+
+/** Ends a visit in a room, as when the visitor leaves. Where the engine is away it ends with its session. */
+async function endVisit(
+  engine: Engine,
+  { room, visit }: { room: string; visit: string },
+  { log }: World,
+): Promise<void> {
+  try {
+    await engine.revoke(room, visit);
+  } catch (cause) {
+    log.warn({ err: cause, room }, "a visit to the payment room could not be ended");
+  }
+}
+
+function noLedger(name: string): never {
+  throw new Error(`the shop ${name} has no data directory`);
 }
 
 /** An engine that the caller opened and closes. */

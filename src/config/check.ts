@@ -3,6 +3,7 @@
  * other, secrets, and the files that settings name. Each step runs on what the earlier steps could parse, so that one
  * wrong value hides no other problem.
  */
+import { type CheckCatalogue, readCatalogues } from "./catalogue-check.ts";
 import { checkTls, type FileAnswer, locateFile, type ReadFile, readPage, tryRead } from "./check-files.ts";
 import {
   type ClusterSecrets,
@@ -45,7 +46,7 @@ import {
 import { readShopSecrets } from "./shop-secrets.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-export type { CheckPage };
+export type { CheckCatalogue, CheckPage };
 
 export type LoadResult =
   | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly Problem[] }
@@ -58,6 +59,7 @@ export interface CheckContext {
   readonly environment: Environment;
   readonly readFile: ReadFile;
   readonly checkPage: CheckPage;
+  readonly checkCatalogue: CheckCatalogue;
   /** Relative file names start from this file's folder; null: from the current directory. */
   readonly settingsFile: string | null;
   /** False where a secret is generated for the run. */
@@ -76,6 +78,7 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   const sources = { environment: context.environment, read };
   const lanes = readLaneSecrets(known.rooms ?? {}, sources);
   const shops = readShopSecrets(known.shops ?? {}, sources);
+  const catalogues = readCatalogues(known, { read, check: context.checkCatalogue });
   const redis = readRedisSecrets(known.redis ?? null, sources);
   const cluster = readClusterSecrets(known.cluster ?? null, sources);
   const pages = checkPages(known, context, read);
@@ -87,6 +90,7 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
     ...secrets.problems,
     ...lanes.problems,
     ...shops.problems,
+    ...catalogues.problems,
     ...redis.problems,
     ...cluster.problems,
     ...checkClusterSecret(cluster.secret, [
@@ -100,12 +104,17 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   const problems = [...context.early, ...atMost(findings).map(place)];
   if (problems.length > 0 || !parsed.success) return { ok: false, problems: sortProblems(problems) };
   const { settingsFile } = context;
-  const beside = { laneSecrets: lanes.secrets, shopSecrets: shops.secrets };
+  const beside = {
+    laneSecrets: lanes.secrets,
+    shopSecrets: shops.secrets,
+    firstCatalogues: catalogues.catalogues,
+  };
   const found = { secrets, beside, redis, cluster, pages: pages.html, settingsFile };
   const settings = complete(parsed.data, found);
   const warnings = [
     ...cautions(known),
     ...secrets.cautions,
+    ...catalogues.cautions,
     ...redis.cautions,
     ...cluster.cautions,
     ...unused,
@@ -227,7 +236,7 @@ function checkPages(
 
 interface Found {
   readonly secrets: CheckedSecrets;
-  readonly beside: Pick<Settings, "laneSecrets" | "shopSecrets">;
+  readonly beside: Pick<Settings, "laneSecrets" | "shopSecrets" | "firstCatalogues">;
   readonly redis: RedisSecrets;
   readonly cluster: ClusterSecrets;
   readonly pages: ReadonlyMap<string, string>;

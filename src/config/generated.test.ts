@@ -112,6 +112,7 @@ test("the settings of a cluster that are off in the example load when they are t
 test("the settings of a shop that are off in the example load when they are turned on", () => {
   const { shops, shopSecrets, rooms } = load(turnedOn("data").replace("customPageHtml: null\n", ""), {
     "waiting.html": "<p>Wait",
+    "catalogue.yaml": "currency: EUR\nproducts: {}",
   });
   assert.equal(rooms.main?.shop, "tickets");
   assert.equal(shops.tickets?.orders?.webhook, "https://shop.example/orders");

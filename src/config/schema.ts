@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 import { DEFAULT_RULES } from "../core/rules.ts";
+import type { WrittenCatalogue } from "../shop/rules/written-catalogue.ts";
 import { abuseSchema } from "./abuse-schema.ts";
 import { bypassSchema } from "./bypass-schema.ts";
 import { clusterSchema } from "./cluster-schema.ts";
@@ -567,6 +568,8 @@ export type Settings = Omit<FileSettings, "secretFile" | "control" | "redis" | "
   laneSecrets: LaneSecrets;
   /** Beside the shops, for the same reason. */
   shopSecrets: SecretsOfShops;
+  /** The catalogues that shops begin with, by shop. */
+  firstCatalogues: ReadonlyMap<string, WrittenCatalogue>;
 };
 
 function colour() {

@@ -137,6 +137,77 @@ test("a webhook is an address without a password in it", () => {
     );
 });
 
+const CATALOGUE = `
+currency: EUR
+products:
+  seat: {stock: 10, rooms: [main], holdBacks: {members: 2}}
+policies:
+  payment: {room: pay}
+`;
+const SELLING = {
+  shops: { tickets: { catalogueFile: "catalogue.yaml" } },
+  rooms: {
+    main: { totalActiveUsers: 1, shop: "tickets", lanes: { members: {} } },
+    pay: { totalActiveUsers: 1, path: "/pay", sessionDuration: "15m" },
+  },
+};
+
+function withCatalogue(text: string, change: object = {}) {
+  const readFile = (name: string) => (name.endsWith("catalogue.yaml") ? text : assert.fail(name));
+  return settingsFrom(
+    { ...BASE, ...SELLING, ...change },
+    { environment: {}, readFile, checkCatalogue: () => [] },
+  );
+}
+
+test("the catalogue that a shop begins with is read and checked with the settings", () => {
+  const result = withCatalogue(CATALOGUE);
+  assert.ok(result.ok, JSON.stringify(result));
+  assert.deepEqual(result.settings.firstCatalogues.get("tickets")?.policies, { payment: { room: "pay" } });
+  assert.deepEqual(result.warnings, []);
+});
+
+test("rooms and lanes that a catalogue names are there", () => {
+  const result = withCatalogue(
+    CATALOGUE.replace("room: pay", "room: pray")
+      .replace("[main]", "[main, pay]")
+      .replace("members", "member"),
+  );
+  assert.ok(!result.ok);
+  assert.deepEqual(
+    result.problems.map(({ message, hint }) => [message.replace("shops.tickets.catalogueFile: ", ""), hint]),
+    [
+      ['catalogue.yaml: policies.payment.room there is no room "pray"', "Did you mean pay?"],
+      [
+        'catalogue.yaml: products.seat.rooms the room "pay" does not sell from this shop',
+        "Write shop: tickets in it, or take it out here.",
+      ],
+      [
+        'catalogue.yaml: products.seat.holdBacks.member no room that sells from this shop has a lane "member"',
+        "There are members.",
+      ],
+    ],
+  );
+});
+
+test("what is wrong with a catalogue by itself is a problem of the settings", () => {
+  const result = withCatalogue("currency: EUR\nproducts:\n  seat: {stock: -1}\n");
+  assert.ok(!result.ok);
+  assert.match(result.problems[0]!.message, /products\.seat\.stock is -1/);
+});
+
+test("visits to a payment room that end before the time to pay are cautioned about", () => {
+  const { rooms } = SELLING;
+  const result = withCatalogue(CATALOGUE, {
+    rooms: { ...rooms, pay: { ...rooms.pay, sessionDuration: "5m" } },
+  });
+  assert.ok(result.ok);
+  assert.equal(
+    result.warnings[0]?.message,
+    "shops.tickets.catalogueFile: catalogue.yaml: policies.payingWindow visitors have 15m to pay, and a visit to the payment room pay ends after 5m without a request",
+  );
+});
+
 test("which shop a room sells from is set in the file alone", async () => {
   const { checkRoomChange } = await import("./room-change.ts");
   const result = read({});

@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** The same for types alone: whoever is handed a shop knows what it is handed. */
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
+  config: ["shop/rules"],
   gateway: ["shop/api"],
   office: ["shop/api"],
 };

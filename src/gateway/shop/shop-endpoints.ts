@@ -151,9 +151,12 @@ export class ShopEndpoints {
     const { paymentRoom } = shopFront.shop;
     if (action === "pay" && paymentRoom !== null) return this.#pay(asking, paymentRoom);
     if (!endpoint.hasBody) return this.#ask(asking, null);
-    if (!JSON_TYPE.test(headerOf(call.facts, "content-type") ?? ""))
-      return refused(call, 415, "send JSON, with Content-Type: application/json");
-    return this.#takeBody(call, CALL_BYTES_MAX, (body) => this.#ask(asking, body));
+    const isJson = JSON_TYPE.test(headerOf(call.facts, "content-type") ?? "");
+    return this.#takeBody(call, CALL_BYTES_MAX, (body) =>
+      isJson || body.length === 0
+        ? this.#ask(asking, body)
+        : refused(call, 415, "send JSON, with Content-Type: application/json"),
+    );
   }
 
   /** Whoever pays has come through the payment room's door. */

@@ -50,9 +50,11 @@ export function listReply(answer: ListAnswer, now: number): ShopReply {
   return reply(200, { status, ...fields });
 }
 
-export function refusalReply({ kind: _, code, ...fields }: ShopRefusal, now: number): ShopReply {
-  const retryAt = "retryAt" in fields ? fields.retryAt : null;
-  const answer = reply(STATUSES[code], { status: "refused", reason: code, ...fields });
+export function refusalReply(refusal: ShopRefusal, now: number): ShopReply {
+  const { kind: _, code, ...told } = refusal;
+  const { reason: why, ...fields } = { reason: undefined, ...told };
+  const retryAt = "retryAt" in refusal ? refusal.retryAt : null;
+  const answer = reply(STATUSES[code], { status: "refused", reason: code, ...fields, why });
   const retryAfterSeconds = retryAt === null ? null : Math.max(1, Math.ceil((retryAt - now) / 1_000));
   return { ...answer, retryAfterSeconds, isOver: OVER.has(code) };
 }

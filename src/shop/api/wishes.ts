@@ -1,4 +1,5 @@
 /** From the JSON of a visitor's call to a wish; or what is wrong with it, in a sentence for the page's author. */
+import type { Read } from "../../config/route.ts";
 import type { Wish } from "../rules/commands.ts";
 
 /** One basket never wants more in one call. */
@@ -9,10 +10,8 @@ const NAME_CHARACTERS_MAX = 200;
 const WISH_KEYS = new Set(["product", "count", "chosen"]);
 const DECODER = new TextDecoder("utf-8", { fatal: true });
 
-export type ReadBody<T> = { readonly value: T } | { readonly wrong: string };
-
 /** `{"product":"seat","count":2,"chosen":[{"product":"meal"}]}`; count and chosen may be left out. */
-export function readWish(body: Uint8Array): ReadBody<Wish> {
+export function readWish(body: Uint8Array): Read<Wish> {
   const json = readJson(body);
   if ("wrong" in json) return json;
   const left = { wishes: WISHES_MAX };
@@ -21,7 +20,7 @@ export function readWish(body: Uint8Array): ReadBody<Wish> {
 }
 
 /** `{"count":2}`, or nothing: how many somebody waits for. */
-export function readCount(body: Uint8Array): ReadBody<number> {
+export function readCount(body: Uint8Array): Read<number> {
   const json = body.length === 0 ? { value: {} } : readJson(body);
   if ("wrong" in json) return json;
   if (!isMapping(json.value)) return { wrong: 'the body should be a JSON object such as {"count":2}' };
@@ -31,7 +30,7 @@ export function readCount(body: Uint8Array): ReadBody<number> {
   return isCount(count) ? { value: count } : { wrong: countWrong() };
 }
 
-function readJson(body: Uint8Array): ReadBody<unknown> {
+function readJson(body: Uint8Array): Read<unknown> {
   try {
     return { value: JSON.parse(DECODER.decode(body)) };
   } catch {
