@@ -377,7 +377,7 @@ test("other products, or another catalogue, are read whole", async () => {
 
 test("every call is the one that the server knows, and its basket is the state", async () => {
   const basket = { body: { status: "basket", ...BASKET } };
-  const listed = { body: { status: "listed", product: "a/b", count: 2, ahead: 5 } };
+  const listed = { body: { status: "listed", place: { product: "a/b", count: 2, ahead: 5 } } };
   const { browser, shop } = shopOver({
     "POST shop/holds": { status: 201, body: { status: "basket", made: ["h1"], ...BASKET } },
     "POST shop/holds/h%2F1/items": basket,

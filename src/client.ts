@@ -362,7 +362,8 @@ export function createShop(options: ClientOptions): ShopClient {
     finish: (signal) => change("POST", "finish", signal),
     pay: (signal) => change("POST", "pay", signal),
     leave: (signal) => change("POST", "leave", signal),
-    joinList: (product, count, signal) => change("POST", listOf(product), signal, { count }),
+    joinList: async (product, count, signal) =>
+      (await change("POST", listOf(product), signal, { count })).place,
     leaveList: (product, signal) => change("DELETE", listOf(product), signal),
   };
 }
