@@ -111,6 +111,8 @@ export interface PaymentEvent {
   /** The attempt, as `pay` gave it. */
   readonly attempt: string;
   readonly kind: "authorised" | "succeeded" | "failed" | "refunded";
+  /** The payment as the provider has it. One over another amount than the basket's is never captured, or is refunded. */
+  readonly payment?: { readonly id: string; readonly amount: number; readonly currency: string };
 }
 
 /** What the provider is to do with the money. */
@@ -144,6 +146,26 @@ export interface SoldTicket {
   readonly lines: readonly { readonly product: string; readonly units: number; readonly price: number }[];
   readonly state: "sold" | "cancelled" | "refunded";
 }
+
+/** What happened that somebody outside has to be told, at least once: the organiser, or the payment provider. */
+export type ShopFact =
+  | { readonly type: "order.made"; readonly at: number; readonly order: ShopOrder }
+  | {
+      readonly type: "order.cancelled" | "order.refunded";
+      readonly at: number;
+      readonly order: ShopOrder;
+      /** Those that changed. */
+      readonly tickets: readonly string[];
+    }
+  /** All its units are sold, or it stays sold out from now on for visitors without a hold-back. */
+  | { readonly type: "product.sold_out"; readonly at: number; readonly product: string }
+  /** The provider is to capture, void or refund, after this event of its own. */
+  | {
+      readonly type: "payment.asked";
+      readonly at: number;
+      readonly action: Exclude<PaymentReply["action"], "none">;
+      readonly event: PaymentEvent;
+    };
 
 /** What a shopper's command leads to. `made`: the ids of the holds it made. */
 export type BasketAnswer =

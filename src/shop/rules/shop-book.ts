@@ -13,7 +13,7 @@
 import type { Basket } from "./book/baskets.ts";
 import type { RecordChange } from "./book/changed-records.ts";
 import { enterPayment, finish, leave } from "./book/checkout.ts";
-import { type Contender, decideTogether, mayTie, windowFor } from "./book/contests.ts";
+import { type Contender, decideTogether, mayTie, scarceFor } from "./book/contests.ts";
 import { expire, expireBasket, nextDeadline } from "./book/expiry.ts";
 import { viewOf } from "./book/life.ts";
 import { joinList, leaveList, offerReturned } from "./book/offers.ts";
@@ -34,6 +34,7 @@ import type {
   PaymentReply,
   ProductView,
   ShopCalls,
+  ShopFact,
   ShopFigures,
   ShopOrder,
   Shopper,
@@ -216,9 +217,9 @@ export class ShopBook implements ShopCalls {
     return mayTie(this.#shop, wish);
   }
 
-  /** How long to wait for more requests before these are decided; 0: there is enough for all of them. */
-  tieWindowMs(requests: readonly Contender[], now: number): number {
-    return windowFor(this.#shop, requests, now);
+  /** Those of these requests that want something of which they together want too much, or that is in `open`. */
+  contests(requests: readonly Contender[], open: ReadonlySet<string>, now: number) {
+    return scarceFor(this.#shop, requests, open, now);
   }
 
   /** Decides requests that waited together. The answers are in the order of the requests. */
@@ -235,7 +236,19 @@ export class ShopBook implements ShopCalls {
     return this.#shop.changes.take();
   }
 
-  /** What others have to be told; null: nothing. */
+  /** What somebody outside has to be told, since the last call. It is to be stored together with the changes. */
+  takeFacts(): ShopFact[] {
+    const { facts } = this.#shop;
+    if (facts.length > 0) this.#shop.facts = [];
+    return facts;
+  }
+
+  /** The number of the last entry in the log: the version of all that is shown. */
+  get version(): number {
+    return this.#shop.log.last;
+  }
+
+  /** What visitors have to be shown anew; null: nothing. */
   takeNews(now: number): ShopNews | null {
     const { shown, unasked, log, catalogue } = this.#shop;
     const products = shown

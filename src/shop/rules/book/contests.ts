@@ -28,6 +28,8 @@ interface Contest {
   readonly windowMs: number;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Whether a wish is for anything that is decided by more than the order of arrival. */
 export function mayTie(shop: ShopState, wish: Wish): boolean {
   for (const product of wishedUnits(shop, wish).keys())
@@ -35,12 +37,24 @@ export function mayTie(shop: ShopState, wish: Wish): boolean {
   return false;
 }
 
-/** How long to gather more requests, as these want more than is left; 0: they can be decided now. */
-export function windowFor(shop: ShopState, requests: readonly Contender[], now: number): number {
-  let windowMs = 0;
-  for (const [request, contest] of contestsOf(shop, requests, now))
-    if (request) windowMs = Math.max(windowMs, contest.windowMs);
-  return windowMs;
+/** Something of which requests want more than is left. */
+export interface ScarceProduct {
+  readonly product: string;
+  /** How long more requests for it are gathered. */
+  readonly windowMs: number;
+}
+
+/** Those of the requests that want something scarce. `open`: products that are contested already, however much is left. */
+export function scarceFor(
+  shop: ShopState,
+  requests: readonly Contender[],
+  open: ReadonlySet<string>,
+  now: number,
+): Map<Contender, ScarceProduct> {
+  const scarce = new Map<Contender, ScarceProduct>();
+  for (const [request, { product, windowMs }] of contestsOf(shop, requests, { open, now }))
+    scarce.set(request, { product: product.id, windowMs });
+  return scarce;
 }
 
 /** Decides all requests, and returns their answers in the order of the requests. Contests are logged with the seed. */
@@ -57,7 +71,7 @@ export function decideTogether(
     return answer.kind === "basket";
   };
   const byContest = new Map<string, { contest: Contest; among: Contender[] }>();
-  for (const [request, contest] of contestsOf(shop, requests, now)) {
+  for (const [request, contest] of contestsOf(shop, requests, { open: NONE, now })) {
     const group = byContest.get(contest.product.id) ?? { contest, among: [] };
     group.among.push(request);
     byContest.set(contest.product.id, group);
@@ -88,7 +102,11 @@ function tieRequest(shop: ShopState, request: Contender): TieRequest & { readonl
 }
 
 /** Those of the requests that want something of which together they want too much, each with the first such thing. */
-function contestsOf(shop: ShopState, requests: readonly Contender[], now: number): Map<Contender, Contest> {
+function contestsOf(
+  shop: ShopState,
+  requests: readonly Contender[],
+  { open, now }: { open: ReadonlySet<string>; now: number },
+): Map<Contender, Contest> {
   const wanted = new Map<string, number>();
   const serious = requests
     .filter((request) => whyRefused(shop, request, now) === null)
@@ -98,7 +116,8 @@ function contestsOf(shop: ShopState, requests: readonly Contender[], now: number
   const contests = new Map<Contender, Contest>();
   for (const { request, units } of serious)
     for (const product of units.keys()) {
-      const contest = isShort(shop, product, wanted.get(product)!) && contestOver(shop, product, request);
+      const isScarce = open.has(product) || isShort(shop, product, wanted.get(product)!);
+      const contest = isScarce ? contestOver(shop, product, request) : null;
       if (!contest) continue;
       contests.set(request, contest);
       break;

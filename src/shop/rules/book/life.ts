@@ -105,10 +105,12 @@ export function sell(
 ): void {
   const from = unitPlaceOf(basket);
   const lines = linesIn(basket);
+  if (secrets.length < lines.length)
+    throw new RangeError(`the order needs a secret for each of its ${lines.length} tickets`);
   if (from === null) shop.customers.add(basket.customer, takenUnits(lines), shop.limits);
   count(shop, basket, { lines, from, to: "sold", cause: "sale" }, now);
   const { visitor, customer, room, lane } = basket;
-  shop.orders.put({
+  const order = {
     id: orderId,
     number: shop.orders.nextNumber,
     ...{ visitor, customer, room, lane },
@@ -117,7 +119,12 @@ export function sell(
     currency: shop.catalogue.currency,
     attempt,
     tickets: ticketsOf(basket, orderId, secrets),
-  });
+  };
+  shop.orders.put(order);
+  shop.facts.push({ type: "order.made", at: now, order });
+  for (const [product, units] of unitsOf(lines))
+    if (shop.stock.soldOutWith(product, units))
+      shop.facts.push({ type: "product.sold_out", at: now, product });
   basket.order = orderId;
   shop.figures.count(room, "bought");
   end(shop, basket, now);

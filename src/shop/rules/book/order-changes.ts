@@ -34,5 +34,7 @@ export function cancelTickets(
     tickets: order.tickets.map((ticket) => (isMeant(ticket) ? { ...ticket, state: kind } : ticket)),
   };
   shop.orders.put(after);
-  return { kind: "order", order: after, changed: returned.map(({ id }) => id) };
+  const changed = returned.map((ticket) => ticket.id);
+  shop.facts.push({ type: `order.${kind}`, at: now, order: after, tickets: changed });
+  return { kind: "order", order: after, changed };
 }

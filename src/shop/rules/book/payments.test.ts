@@ -218,3 +218,36 @@ test("orders are forgotten after their time, and what they sold stays sold", () 
   assert.equal(shop.book.order(order)!.number, 2, "numbers go on");
   assert.deepEqual(shop.counts("seat"), [0, 0, 2]);
 });
+
+test("a payment over another amount is never captured, and money that came goes back", () => {
+  const shop = shopWith();
+  shop.buyUpTo("ann", "seat", "a1");
+  const tell = (kind: "authorised" | "succeeded", id: string, attempt: string, amount: number) =>
+    shop.kept(
+      shop.book.payment(
+        { id, attempt, kind, payment: { id: "p", amount, currency: "EUR" } },
+        { orderId: "o", secrets: ["s"] },
+        shop.now,
+      ),
+    ).action;
+  assert.equal(tell("authorised", "e1", "a1", 999), "void");
+  shop.pay("ann", "a2");
+  assert.equal(tell("succeeded", "e2", "a2", 1), "refund");
+  assert.deepEqual(shop.counts("seat"), [0, 0, 0]);
+  shop.buyUpTo("bob", "seat", "b1");
+  assert.equal(tell("succeeded", "e3", "b1", 1_000), "none");
+  assert.deepEqual(shop.counts("seat"), [0, 0, 1]);
+});
+
+test("what others have to be told is handed out once", () => {
+  const shop = shopWith();
+  const facts = () => shop.book.takeFacts().map(({ type }) => type);
+  shop.buyUpTo("ann", wishFor("seat", 2), "a1");
+  shop.tell("a1", "authorised");
+  assert.deepEqual(facts(), ["payment.asked"]);
+  shop.tell("a1", "succeeded");
+  assert.deepEqual(facts(), ["order.made", "product.sold_out"]);
+  shop.kept(shop.book.cancel(shop.basket("ann").order!, null, "cancelled", shop.now));
+  assert.deepEqual(facts(), ["order.cancelled"]);
+  assert.deepEqual(facts(), []);
+});

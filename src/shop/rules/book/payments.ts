@@ -11,6 +11,8 @@
  *                has left
  *   refunded     its order was sold              the order is refunded
  *
+ * A payment over another amount or in another currency is one that failed: it is voided or refunded.
+ *
  * Money is refunded at most once for each attempt: after the first answer `refund` no event of the attempt leads to another.
  */
 import { unitsLacking } from "../availability.ts";
@@ -18,7 +20,7 @@ import type { PayAnswer, PaymentEvent, PaymentReply, Shopper } from "../commands
 import { limitedUnits, limitReached } from "../limits.ts";
 import { type Basket, linesIn, type PayAttempt } from "./baskets.ts";
 import { hasOpenAttempt, pendingBasket } from "./checkout.ts";
-import { takenUnits, unitsOf } from "./holds.ts";
+import { priceOf, takenUnits, unitsOf } from "./holds.ts";
 import { depart, sell, toPaying, viewOf } from "./life.ts";
 import { cancelTickets } from "./order-changes.ts";
 import { lostHolds } from "./recheck.ts";
@@ -61,7 +63,8 @@ export function payment(shop: ShopState, event: PaymentEvent, parts: OrderParts,
   const basket = shop.baskets.ofAttempt(event.attempt);
   if (!basket) return { kind: "reply", action: "none" };
   const attempt = basket.attempts.find(({ id }) => id === event.attempt)!;
-  const action = HANDLERS[event.kind](shop, { basket, attempt, parts }, now);
+  const action = HANDLERS[event.kind](shop, { basket, attempt, parts, event }, now);
+  if (action !== "none") shop.facts.push({ type: "payment.asked", at: now, action, event });
   shop.events.keep(event.id, { asked, answer: action, at: now });
   shop.baskets.save(basket);
   shop.unasked.add(basket.visitor);
@@ -72,15 +75,17 @@ interface Told {
   readonly basket: Basket;
   readonly attempt: PayAttempt;
   readonly parts: OrderParts;
+  readonly event: PaymentEvent;
 }
 
 type Handler = (shop: ShopState, told: Told, now: number) => Action;
 
 const HANDLERS: Readonly<Record<PaymentEvent["kind"], Handler>> = {
-  authorised(shop, { basket, attempt }, now) {
+  authorised(shop, { basket, attempt, event }, now) {
     const { state } = attempt;
     if (state === "succeeded" || state === "refunding" || state === "refunded") return "none";
     if (state === "authorised") return "capture";
+    if (!isItsPrice(shop, basket, event)) return endAttempt(shop, basket, { attempt, state: "voided" }, now);
     if (state === "voided" || !isPending(basket) || isRivalled(basket, attempt)) return refuseMoney(attempt);
     if (lostHolds(shop, basket.holds, "sold", basket.lane).length > 0) {
       refuseMoney(attempt);
@@ -91,9 +96,11 @@ const HANDLERS: Readonly<Record<PaymentEvent["kind"], Handler>> = {
     return "capture";
   },
 
-  succeeded(shop, { basket, attempt, parts }, now) {
+  succeeded(shop, { basket, attempt, parts, event }, now) {
     const { state } = attempt;
     if (state === "succeeded" || state === "refunding" || state === "refunded") return "none";
+    if (!isItsPrice(shop, basket, event))
+      return endAttempt(shop, basket, { attempt, state: "refunding" }, now);
     if (basket.order !== null || !canHave(shop, basket, now)) {
       attempt.state = "refunding";
       if (isPending(basket)) loseGoods(shop, basket, now);
@@ -106,11 +113,7 @@ const HANDLERS: Readonly<Record<PaymentEvent["kind"], Handler>> = {
 
   failed(shop, { basket, attempt }, now) {
     if (attempt.state !== "open" && attempt.state !== "authorised") return "none";
-    attempt.state = "failed";
-    const isLast = basket.attempts.length >= shop.catalogue.policies.payment.attemptsMax;
-    if (isPending(basket) && !hasOpenAttempt(basket) && (isLast || basket.isLeaving))
-      depart(shop, basket, "unpaid", now);
-    return "none";
+    return endAttempt(shop, basket, { attempt, state: "failed" }, now);
   },
 
   refunded(shop, { basket, attempt }, now) {
@@ -128,6 +131,29 @@ function isPending({ phase }: Basket): boolean {
 /** Another attempt has the money already. */
 function isRivalled({ attempts }: Basket, attempt: PayAttempt): boolean {
   return attempts.some((one) => one !== attempt && (one.state === "authorised" || one.state === "succeeded"));
+}
+
+function isItsPrice(shop: ShopState, basket: Basket, { payment: paid }: PaymentEvent): boolean {
+  return (
+    paid === undefined ||
+    (paid.amount === priceOf(linesIn(basket)) && paid.currency === shop.catalogue.currency)
+  );
+}
+
+const ACTIONS = { failed: "none", voided: "void", refunding: "refund" } as const;
+
+/** An attempt came to nothing. If it was the last, or the owner has left, the goods are returned. */
+function endAttempt(
+  shop: ShopState,
+  basket: Basket,
+  { attempt, state }: { attempt: PayAttempt; state: keyof typeof ACTIONS },
+  now: number,
+): Action {
+  attempt.state = state;
+  const isLast = basket.attempts.length >= shop.catalogue.policies.payment.attemptsMax;
+  if (isPending(basket) && !hasOpenAttempt(basket) && (isLast || basket.isLeaving))
+    depart(shop, basket, "unpaid", now);
+  return ACTIONS[state];
 }
 
 function refuseMoney(attempt: PayAttempt): Action {

@@ -4,6 +4,7 @@
  */
 
 import type { Catalogue } from "../catalogue.ts";
+import type { ShopFact } from "../commands.ts";
 import { completeCatalogue, type WrittenCatalogue } from "../written-catalogue.ts";
 import { Baskets } from "./baskets.ts";
 import { ChangedRecords } from "./changed-records.ts";
@@ -36,7 +37,11 @@ export class ShopState {
   written: WrittenCatalogue | null = null;
   /** No new holds. */
   isClosed = false;
-  readonly shown: ShownProducts = new ShownProducts(() => this.stock, NO_CATALOGUE);
+  readonly shown: ShownProducts = new ShownProducts(
+    () => this.stock,
+    NO_CATALOGUE,
+    (product, at) => this.facts.push({ type: "product.sold_out", at, product }),
+  );
   readonly stock = new Stock(this.changes, this.log, this.shown.touch);
   readonly editions = new Editions(this.changes, this.stock);
   readonly baskets = new Baskets(this.changes);
@@ -48,6 +53,8 @@ export class ShopState {
   readonly deadlines = new ShopDeadlines(this.door);
   readonly keys = new KeptAnswers(this.changes, { prefix: KEY_PREFIX, keptMs: KEYS_KEPT_MS });
   readonly events = new KeptAnswers(this.changes, { prefix: EVENT_PREFIX, keptMs: EVENTS_KEPT_MS });
+  /** What somebody outside has to be told. */
+  facts: ShopFact[] = [];
   /** Visitors whose baskets have changed without their asking. */
   readonly unasked = new Set<string>();
 

@@ -29,6 +29,7 @@ interface LaneViews {
 
 export class ShownProducts {
   readonly #stock: () => Stock;
+  readonly #onSoldOut: (product: string, now: number) => void;
   #catalogue: Catalogue;
   /** Lanes with a hold-back of any product, and `EVERYONE`. */
   #lanes: readonly string[] = [EVERYONE];
@@ -39,8 +40,10 @@ export class ShownProducts {
   readonly #above = new Map<string, Above[]>();
   readonly #views = new Map<string, LaneViews>();
 
-  constructor(stock: () => Stock, catalogue: Catalogue) {
+  /** `onSoldOut`: a product stays sold out for visitors without a hold-back. */
+  constructor(stock: () => Stock, catalogue: Catalogue, onSoldOut: (product: string, now: number) => void) {
     this.#stock = stock;
+    this.#onSoldOut = onSoldOut;
     this.#catalogue = catalogue;
   }
 
@@ -166,6 +169,7 @@ export class ShownProducts {
     for (const laneClass of this.#lanes) {
       if (soldOutIn.has(laneClass) || available(product.id, this.#stock(), laneOf(laneClass)) !== 0) continue;
       soldOutIn.add(laneClass);
+      if (laneClass === EVERYONE) this.#onSoldOut(product.id, now);
       this.#stock().touch(product.id);
     }
     return soldOutIn.size === this.#lanes.length;

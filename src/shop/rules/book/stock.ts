@@ -138,6 +138,13 @@ export class Stock implements StockShelf {
     return wanted.length === 0 ? null : unitsLacking(new Map(wanted), this, lane);
   }
 
+  /** Whether the last `units` that were sold were the last there are. */
+  soldOutWith(product: string, units: number): boolean {
+    const { stock, counts } = this.stateOf(product);
+    const most = cap(stock, this.#products.get(product)!.oversell);
+    return most !== null && counts.sold >= most && counts.sold - units < most;
+  }
+
   restore(key: string, text: string): void {
     this.#states.set(key.slice(COUNT_PREFIX.length), stockOfText(key, text));
   }
