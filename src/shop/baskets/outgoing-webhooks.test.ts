@@ -4,7 +4,7 @@ import { DurableHost } from "../../durable/host.ts";
 import { handWorld } from "../../sim/hand-world.ts";
 import { MemoryDisk } from "../../testing/memory-disk.ts";
 import type { ShopOrder } from "../rules/commands.ts";
-import { OutgoingWebhooks, type ShopEvent, type WebhookEndpoint } from "./outgoing-webhooks.ts";
+import { OutgoingWebhooks, type ToldFact, type WebhookEndpoint } from "./outgoing-webhooks.ts";
 import type { OutgoingAnswer, OutgoingRequest } from "./send.ts";
 import { verifyWebhook, type WebhookKeys } from "./standard-webhooks.ts";
 
@@ -48,7 +48,7 @@ async function stage(
       wakeAt: () => {},
     });
   const webhooks = await open();
-  const tell = async (event: ShopEvent) => {
+  const tell = async (event: ToldFact) => {
     const records = webhooks.records(event);
     await storage.put({ "order/1": "…", ...records });
     webhooks.take(records);
@@ -62,7 +62,7 @@ async function stage(
   return { world, storage, requests, webhooks, tell, pass, open };
 }
 
-const made = (id = "o1"): ShopEvent => ({ type: "order.made", at: 1_000, order: order(id) });
+const made = (id = "o1"): ToldFact => ({ type: "order.made", at: 1_000, order: order(id) });
 const idsOf = (requests: readonly OutgoingRequest[]) => requests.map(({ headers }) => headers["webhook-id"]);
 
 test("an order is told in the form of Standard Webhooks, signed for its endpoint", async () => {

@@ -14,7 +14,7 @@
 import { hash } from "node:crypto";
 import type { World } from "../../core/world.ts";
 import type { KeyValues } from "../../durable/storage.ts";
-import type { ShopOrder } from "../rules/commands.ts";
+import type { ShopFact } from "../rules/commands.ts";
 import { type Attempted, Outbox, type OutboxRecord, type RetryPlan } from "./outbox.ts";
 import { addressProblem, type OutgoingSend } from "./send.ts";
 import { signWebhook, type WebhookKeys } from "./standard-webhooks.ts";
@@ -36,16 +36,7 @@ export interface WebhookEndpoint {
 }
 
 /** What an organiser is told. */
-export type ShopEvent =
-  | { readonly type: "order.made"; readonly at: number; readonly order: ShopOrder }
-  | {
-      readonly type: "order.cancelled" | "order.refunded";
-      readonly at: number;
-      readonly order: ShopOrder;
-      /** Those that changed. */
-      readonly tickets: readonly string[];
-    }
-  | { readonly type: "product.sold_out"; readonly at: number; readonly product: string };
+export type ToldFact = Exclude<ShopFact, { readonly type: "payment.asked" }>;
 
 /** What is kept: the text that is sent, the same each time. */
 export interface WebhookWork {
@@ -86,9 +77,9 @@ export class OutgoingWebhooks {
   }
 
   /** What the owner stores in the same write as the change it tells of, and then hands to `take`. */
-  records(event: ShopEvent): WebhookRecords {
-    const id = idOf(event);
-    const body = bodyOf(this.#parts.shop, event);
+  records(fact: ToldFact): WebhookRecords {
+    const id = idOf(fact);
+    const body = bodyOf(this.#parts.shop, fact);
     const records: WebhookRecords = {};
     for (const [endpoint, outbox] of this.#outboxes)
       Object.assign(records, outbox.record(id, { endpoint, body }));
@@ -156,18 +147,18 @@ export class OutgoingWebhooks {
 }
 
 /** One for each event, made of what it is about: a ticket is cancelled once and refunded once. */
-function idOf(event: ShopEvent): string {
-  switch (event.type) {
+function idOf(fact: ToldFact): string {
+  switch (fact.type) {
     case "order.made":
-      return `made-${event.order.id}`;
+      return `made-${fact.order.id}`;
     case "product.sold_out":
       // Products may have any name; an id may not.
-      return `sold_out-${hash("sha256", event.product).slice(0, NAME_DIGITS)}-${event.at}`;
+      return `sold_out-${hash("sha256", fact.product).slice(0, NAME_DIGITS)}-${fact.at}`;
     default:
-      return `${event.type.slice("order.".length)}-${event.tickets[0] ?? event.order.id}`;
+      return `${fact.type.slice("order.".length)}-${fact.tickets[0] ?? fact.order.id}`;
   }
 }
 
-function bodyOf(shop: string, { type, at, ...data }: ShopEvent): string {
+function bodyOf(shop: string, { type, at, ...data }: ToldFact): string {
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data: { shop, ...data } });
 }

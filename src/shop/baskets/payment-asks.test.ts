@@ -158,7 +158,7 @@ async function bothSides(seed: number) {
               ? "refund"
               : null;
         if (action) {
-          const records = askRecords(asks, { action, attempt, payment: reading.payment.id });
+          const records = askRecords(asks, { action, attempt, payment: reading.event.payment.id });
           await storage.put(records);
           asks.take(records);
         }

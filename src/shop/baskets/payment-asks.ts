@@ -30,6 +30,11 @@ export interface PaymentAskParts {
 
 export type PaymentAsks = Outbox<PaymentAsk>;
 
+/** True for the key of a record of these. */
+export function isAskKey(key: string): boolean {
+  return key.startsWith(PREFIX);
+}
+
 export function openPaymentAsks(parts: PaymentAskParts): Promise<PaymentAsks> {
   const { storage, world, wakeAt } = parts;
   return Outbox.open<PaymentAsk>({

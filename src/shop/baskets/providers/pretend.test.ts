@@ -23,8 +23,12 @@ test("each type of event is read, with the id of the message as its id", () => {
   for (const kind of ["authorised", "succeeded", "failed", "refunded"])
     assert.deepEqual(read(JSON.stringify({ type: `payment.${kind}`, data: DATA })), {
       kind: "event",
-      event: { id: "evt_1", attempt: "attempt_1", kind },
-      payment: { id: "pay_1", amount: 9_500, currency: "EUR" },
+      event: {
+        id: "evt_1",
+        attempt: "attempt_1",
+        kind,
+        payment: { id: "pay_1", amount: 9_500, currency: "EUR" },
+      },
     });
 });
 

@@ -60,7 +60,7 @@ export class PretendProvider implements PaymentProvider {
     if (!isJsonObject(data) || !isAttemptId(data.attempt)) return refusedCallback("unreadable");
     const payment = readPayment(data.payment, data.amount, data.currency);
     if (!payment) return refusedCallback("unreadable");
-    return { kind: "event", event: { id: verified.id, attempt: data.attempt, kind }, payment };
+    return { kind: "event", event: { id: verified.id, attempt: data.attempt, kind, payment } };
   }
 
   request(ask: PaymentAsk, at: number): OutgoingRequest {

@@ -36,7 +36,7 @@ export interface ProviderCallback {
 }
 
 export type CallbackReading =
-  | { readonly kind: "event"; readonly event: PaymentEvent; readonly payment: ProviderPayment }
+  | { readonly kind: "event"; readonly event: Required<PaymentEvent> }
   /** Genuine, and of no interest here. It is acknowledged like an event, or it would come again and again. */
   | { readonly kind: "ignored"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: CallbackRefusal };
@@ -44,15 +44,8 @@ export type CallbackReading =
 /** `unreadable` is signed and is not what this provider sends. */
 export type CallbackRefusal = WebhookRefusal | "tooLarge" | "unreadable";
 
-/** The payment as the provider has it: needed to ask for anything, and to see that it is what the basket costs. */
-export interface ProviderPayment {
-  /** The provider's name for it. */
-  readonly id: string;
-  /** In minor units. */
-  readonly amount: number;
-  /** ISO 4217, in capitals. */
-  readonly currency: string;
-}
+/** The payment as the provider has it, by its own name: in minor units, and ISO 4217 in capitals. */
+export type ProviderPayment = Required<PaymentEvent>["payment"];
 
 /** What the provider is to do with a payment. */
 export interface PaymentAsk {

@@ -108,8 +108,12 @@ test("each event that is ours has its meaning, with the payment as Stripe names 
       read(event(type, object)),
       {
         kind: "event",
-        event: { id: "evt_1NG8Du2eZvKYlo2CUI79vXWy", attempt: ATTEMPT, kind },
-        payment: { id: INTENT, amount, currency: "EUR" },
+        event: {
+          id: "evt_1NG8Du2eZvKYlo2CUI79vXWy",
+          attempt: ATTEMPT,
+          kind,
+          payment: { id: INTENT, amount, currency: "EUR" },
+        },
       },
       type,
     );
@@ -118,7 +122,7 @@ test("each event that is ours has its meaning, with the payment as Stripe names 
 test("what was captured in part is told with what was received", () => {
   const reading = read(event("payment_intent.succeeded", paymentIntent({ amount_received: 100 })));
   assert.ok(reading.kind === "event");
-  assert.equal(reading.payment.amount, 100);
+  assert.equal(reading.event.payment.amount, 100);
 });
 
 test("what is of no interest is ignored, so that Stripe does not send it again", () => {

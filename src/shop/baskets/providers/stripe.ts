@@ -83,7 +83,7 @@ export class StripeProvider implements PaymentProvider {
     if (!meaning.holds(object)) return ignoredCallback("not the whole payment");
     const payment = meaning.payment(object);
     if (!payment || !isAttemptId(attempt)) return refusedCallback("unreadable");
-    return { kind: "event", event: { id: told.id, attempt, kind: meaning.kind }, payment };
+    return { kind: "event", event: { id: told.id, attempt, kind: meaning.kind, payment } };
   }
 
   request(ask: PaymentAsk): OutgoingRequest {
