@@ -13,6 +13,7 @@ import { codeOf, isTest, sources } from "./sources.ts";
 const MAY_TOUCH: Readonly<Record<string, string>> = {
   "src/node.ts": "makes the world that everything else is handed",
   "src/cli/": "entry points",
+  "src/client.ts": "runs in browsers: takes their clock, timers and dice where a test hands in no others",
   "src/assembly/cluster-addresses.ts": "driver of DNS: `Machine` is what it hands out",
   "src/assembly/data.ts": "driver of the data directory: makes the secret that is kept there, once",
   "src/engines/cluster/wire/transport.ts":
