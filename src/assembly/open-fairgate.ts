@@ -10,12 +10,14 @@
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
+import { DurableHost } from "../durable/host.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { checkTemplate } from "../gateway/page/render.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";
 import type { Desk } from "../office/desk.ts";
 import type { ShopDesk } from "../shop/api/shop-desk.ts";
+import type { ShopNews } from "../shop/rules/shop-book.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { Relief } from "../sockets/relief.ts";
 import { openData, withKeptSecret } from "./data.ts";
@@ -24,6 +26,7 @@ import type { OpenEngine } from "./engine-record.ts";
 import { openEngine } from "./engines.ts";
 import { RoomChanges } from "./kept-changes.ts";
 import { type OpenAccessLog, openAccessLog } from "./open-access-log.ts";
+import { ShopLedgers } from "./shop-ledgers.ts";
 import { ShopRooms } from "./shop-rooms.ts";
 import { Shops } from "./shops.ts";
 
@@ -76,9 +79,14 @@ export async function openFairgate(
       ? withOwnEngine(options.engine, machine)
       : openEngine(settings, machine));
     opened.defer(close);
-    const shops = new Shops({
+    const host = keeps.host ?? (await ownHost(settings, options, world));
+    if (host && host !== keeps.host) opened.defer(() => host.close());
+    const tell = (name: string, news: ShopNews) => shops.get(name)?.counter.hear(news);
+    const ledgers = host && new ShopLedgers({ host, world, tell });
+    opened.defer(async () => ledgers?.close());
+    const shops: Shops = new Shops({
       world,
-      deskOf: async (name) => options.deskOf?.(name) ?? noLedger(name),
+      deskOf: (name, next) => options.deskOf?.(name) ?? ledgers?.open(name, next) ?? noLedger(name),
       endVisit: (room, visit) => endVisit(engine, { room, visit }, world),
     });
     opened.defer(() => shops.close());
@@ -156,6 +164,16 @@ async function endVisit(
   } catch (cause) {
     log.warn({ err: cause, room }, "a visit to the payment room could not be ended");
   }
+}
+
+/** A directory for shops alone, where the engine is the caller's own. Null: it is not needed. */
+async function ownHost(
+  { shops, data }: Settings,
+  { engine, deskOf }: FairgateOptions,
+  world: World,
+): Promise<DurableHost | null> {
+  const isNeeded = engine !== undefined && deskOf === undefined && Object.keys(shops).length > 0;
+  return isNeeded && data !== null ? DurableHost.open({ directory: data, world }) : null;
 }
 
 function noLedger(name: string): never {

@@ -8,6 +8,8 @@ import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
 import { ShopCounter } from "../shop/api/shop-counter.ts";
 import type { ShopDesk } from "../shop/api/shop-desk.ts";
+import type { PaymentCallback } from "../shop/api/visitor-shop.ts";
+import { providerOf } from "./shop-provider.ts";
 
 export interface OpenShop {
   readonly name: string;
@@ -18,7 +20,7 @@ export interface OpenShop {
 export interface ShopsParts {
   readonly world: World;
   /** The ledger of a shop, as these settings have it. */
-  readonly deskOf: (name: string, settings: Settings) => Promise<ShopDesk>;
+  readonly deskOf: (name: string, settings: Settings) => ShopDesk;
   readonly endVisit: (room: string, visit: string) => void;
 }
 
@@ -46,9 +48,11 @@ export class Shops {
 
   async #openOne(name: string, settings: Settings): Promise<OpenShop> {
     const { world, deskOf, endVisit } = this.#parts;
-    const desk = await deskOf(name, settings);
+    const desk = deskOf(name, settings);
     await this.#begin(name, desk, settings);
-    const counter = await ShopCounter.open({ desk, world, endVisit, readCallback: null });
+    const provider = providerOf(name, settings);
+    const readCallback = provider && ((callback: PaymentCallback) => provider.read(callback));
+    const counter = await ShopCounter.open({ desk, world, endVisit, readCallback });
     return { name, desk, counter };
   }
 

@@ -44,6 +44,7 @@ const OFF: Readonly<Record<string, unknown>> = {
   "shops.tickets.catalogueFile": "catalogue.yaml",
   "shops.tickets.customer.secretVariable": "SHOP_JWT_SECRET",
   "shops.tickets.payment.secretVariable": "SHOP_PAYMENT_SECRET",
+  "shops.tickets.payment.url": "https://pay.example",
   "shops.tickets.orders.webhook": "https://shop.example/orders",
   "shops.tickets.orders.secretVariable": "SHOP_ORDERS_SECRET",
   "rooms.main.page.customPageFile": "waiting.html",

@@ -18,12 +18,13 @@ import { roomSchema, type Settings, settingsSchema } from "./schema.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const SECRET = "example-secret-for-tests-0123456789";
+const WEBHOOK = `whsec_${"example/secret+for0tests".repeat(2)}`;
 const example = readFileSync(join(ROOT, "fairgate.example.yaml"), "utf8");
 const reference = readFileSync(join(ROOT, "docs", "settings.md"), "utf8");
 
 function load(text: string, files: Record<string, string> = {}): Settings {
   const readFile = (fileName: string) => files[fileName.slice(1)] ?? assert.fail(`${fileName} was read`);
-  const shop = { SHOP_JWT_SECRET: SECRET, SHOP_PAYMENT_SECRET: SECRET, SHOP_ORDERS_SECRET: SECRET };
+  const shop = { SHOP_JWT_SECRET: SECRET, SHOP_PAYMENT_SECRET: WEBHOOK, SHOP_ORDERS_SECRET: WEBHOOK };
   const environment = { FAIRGATE_SECRET: SECRET, ...shop };
   const result = loadSettings({ text, file: "/fairgate.example.yaml" }, {}, environment, readFile);
   assert.ok(result.ok, result.ok ? "" : explain(result.problems));
@@ -116,7 +117,7 @@ test("the settings of a shop that are off in the example load when they are turn
   });
   assert.equal(rooms.main?.shop, "tickets");
   assert.equal(shops.tickets?.orders?.webhook, "https://shop.example/orders");
-  assert.deepEqual(shopSecrets.get("tickets")?.payment, [SECRET]);
+  assert.deepEqual(shopSecrets.get("tickets")?.payment, [WEBHOOK]);
 });
 
 /** Every path of a single value, with the names of the example for any name. */

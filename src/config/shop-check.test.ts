@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { settingsFrom } from "./load.ts";
 
 const SECRET = "a-secret-of-the-tests-long-enough-to-be-one";
+const WEBHOOK = `whsec_${"a+secret/of0the1tests".repeat(2)}`;
 const BASE = {
   secret: SECRET,
   data: "./kept",
@@ -93,15 +94,16 @@ test("secrets come from the environment or from a file, the newest first, and st
       customer: { secretVariable: "CUSTOMER" },
     },
   };
-  const environment = { ORDERS: SECRET, CUSTOMER: older };
-  const result = read({ shops }, environment, { "payment.txt": `${SECRET}\n${older}\n` });
+  const environment = { ORDERS: WEBHOOK, CUSTOMER: older };
+  const result = read({ shops }, environment, { "payment.txt": `${WEBHOOK}\n${WEBHOOK}=\n` });
   assert.ok(result.ok, JSON.stringify(result));
   assert.deepEqual(result.settings.shopSecrets.get("tickets"), {
     customer: older,
-    payment: [SECRET, older],
-    orders: [SECRET],
+    payment: [WEBHOOK, `${WEBHOOK}=`],
+    apiKey: null,
+    orders: [WEBHOOK],
   });
-  assert.ok(!JSON.stringify(result.settings.shops).includes(SECRET));
+  assert.ok(!JSON.stringify(result.settings.shops).includes(WEBHOOK));
 });
 
 test("a provider, a webhook and customers each need something to be checked or signed by", () => {
@@ -115,12 +117,33 @@ test("a provider, a webhook and customers each need something to be checked or s
 
 test("one secret is named once, and one that is not there is a problem", () => {
   const both = { secretVariable: "A", secretFile: "a.txt" };
-  assert.deepEqual(problems({ shops: { tickets: { payment: both } } }, { A: SECRET }), [
+  assert.deepEqual(problems({ shops: { tickets: { payment: both } } }, { A: WEBHOOK }), [
     "shops.tickets.payment.secretVariable and secretFile are both set",
   ]);
   assert.deepEqual(problems({ shops: { tickets: { payment: { secretVariable: "NOT_THERE" } } } }), [
     "shops.tickets.payment.secretVariable names NOT_THERE, which is not in the environment",
   ]);
+});
+
+test("Stripe has secrets of its own form and an API key, and others have none", () => {
+  const stripe = { callbacks: "stripe", secretVariable: "PAYMENT", apiKeyVariable: "KEY" };
+  const environment = { PAYMENT: SECRET, KEY: "sk_live_0123456789abcdefghijklmnop" };
+  const result = read({ shops: { tickets: { payment: stripe } } }, environment);
+  assert.ok(result.ok, JSON.stringify(result));
+  assert.equal(result.settings.shopSecrets.get("tickets")?.apiKey, environment.KEY);
+  const { apiKeyVariable: _, ...without } = stripe;
+  assert.deepEqual(problems({ shops: { tickets: { payment: without } } }, environment), [
+    "shops.tickets.payment has no API key, with which Stripe is asked to capture and refund",
+  ]);
+  const standard = { ...stripe, callbacks: "standard" };
+  assert.deepEqual(
+    problems({ shops: { tickets: { payment: standard } } }, { ...environment, PAYMENT: WEBHOOK }),
+    ["shops.tickets.payment.apiKeyVariable is set, and only stripe has an API key"],
+  );
+  assert.deepEqual(
+    problems({ shops: { tickets: { payment: { secretVariable: "PAYMENT" } } } }, environment),
+    ["PAYMENT is not a secret for webhooks"],
+  );
 });
 
 test("a webhook is an address without a password in it", () => {

@@ -6,7 +6,7 @@ import { nearest } from "./nearest.ts";
 import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
 import type { Known } from "./salvage.ts";
 import type { FileSettings } from "./schema.ts";
-import { SHOPS_MAX, type ShopSettings } from "./shop-schema.ts";
+import { type PaymentProviderSettings, SHOPS_MAX, type ShopSettings } from "./shop-schema.ts";
 
 const NAME_CHARACTERS_MAX = 60;
 
@@ -57,7 +57,7 @@ function checkPlace({ data, redis, cluster }: Known<FileSettings>, names: readon
 function checkShop({ customer, payment, orders }: Known<ShopSettings>, path: Path): Finding[] {
   return [
     ...(customer ? checkJwtKeys(customer, [...path, "customer"]) : []),
-    ...(payment ? checkSecretPlace(payment, [...path, "payment"]) : []),
+    ...(payment ? [...checkSecretPlace(payment, [...path, "payment"]), ...checkApiKey(payment, path)] : []),
     ...(orders ? checkSecretPlace(orders, [...path, "orders"]) : []),
   ];
 }
@@ -71,6 +71,22 @@ function checkSecretPlace({ secretVariable, secretFile }: Known<NamedSecret>, pa
   if (secretVariable === null || secretFile === null) return [];
   const message = `${formatPath([...path, "secretVariable"])} and secretFile are both set`;
   return [{ code: "conflict", path: [...path, "secretFile"], at: "key", message, hint: "Keep one of them." }];
+}
+
+/** Stripe does nothing without its key, and others have none. */
+function checkApiKey(payment: Known<PaymentProviderSettings>, path: Path): Finding[] {
+  const { callbacks, apiKeyVariable, apiKeyFile } = payment;
+  if (callbacks === undefined || apiKeyVariable === undefined || apiKeyFile === undefined) return [];
+  const at = [...path, "payment"];
+  const hasKey = apiKeyVariable !== null || apiKeyFile !== null;
+  if (callbacks === "stripe" && !hasKey) {
+    const message = `${formatPath(at)} has no API key, with which Stripe is asked to capture and refund`;
+    return [{ code: "missing", path: at, at: "key", message, hint: "Set apiKeyVariable or apiKeyFile." }];
+  }
+  if (callbacks === "stripe" || !hasKey) return [];
+  const key = apiKeyVariable !== null ? "apiKeyVariable" : "apiKeyFile";
+  const message = `${formatPath([...at, key])} is set, and only stripe has an API key`;
+  return [{ code: "conflict", path: [...at, key], at: "key", message, hint: "Take it out." }];
 }
 
 /** Every shop that a room names is there. */

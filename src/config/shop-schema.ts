@@ -8,12 +8,14 @@
 import { z } from "zod";
 import { choice, count, fileName, isTrue, readable, setting, text } from "./kinds.ts";
 import { claimValue, cookieName, jwtKeySettings } from "./lane-schema.ts";
-import { namedSecretSettings } from "./named-secret.ts";
+import { namedSecretSettings, variableName } from "./named-secret.ts";
 import type { Read } from "./route.ts";
 
 export const SHOPS_MAX = 100;
 const CALLS_MAX = 1_000_000;
 const ADDRESS_CHARACTERS_MAX = 1_000;
+/** As `URL` writes them. */
+const THIS_MACHINE = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 const customerSchema = z
   .strictObject({
@@ -36,17 +38,20 @@ const paymentSchema = z
       "In which form the payment provider calls `POST /.fairgate/<room>/shop/payments`: `standard` as in Standard Webhooks, `stripe` as Stripe does.",
     ),
     ...namedSecretSettings({ like: "SHOP_PAYMENT_SECRET", purpose: "the provider signs its callbacks with" }),
+    url: setting(webAddress("https://pay.example"), null).describe(
+      "Address of the provider, which is asked there to capture, void or refund a payment. null: Stripe's own; with `standard`, the answer to each callback says what is to be done.",
+    ),
+    apiKeyVariable: setting(variableName("SHOP_STRIPE_KEY"), null).describe(
+      "Environment variable that holds the provider's API key, with `stripe`.",
+    ),
+    apiKeyFile: setting(fileName(), null).describe("File that holds the API key instead."),
   })
   .meta({ shape: "a mapping with secretVariable or secretFile" });
 
 const ordersSchema = z
   .strictObject({
-    webhook: readable(readWebhook, {
-      kind: "address",
-      max: ADDRESS_CHARACTERS_MAX,
-      shape: "an address such as https://shop.example/orders",
-    }).describe(
-      "Address that is told of every order (POST), until it answers with a status from 200 to 299.",
+    webhook: webAddress("https://shop.example/orders").describe(
+      "Address that is told of every order (POST), in the form of Standard Webhooks, until it answers with a status from 200 to 299.",
     ),
     ...namedSecretSettings({ like: "SHOP_ORDERS_SECRET", purpose: "these calls are signed with" }),
   })
@@ -84,11 +89,22 @@ export const roomShopSettings = {
 };
 
 export type ShopSettings = z.output<typeof shopSchema>;
+export type PaymentProviderSettings = NonNullable<ShopSettings["payment"]>;
 export type CustomerSettings = NonNullable<ShopSettings["customer"]>;
 
-function readWebhook(written: string): Read<string> {
+/** Where something is sent. */
+function webAddress(like: string) {
+  return readable(readWebAddress, {
+    kind: "address",
+    max: ADDRESS_CHARACTERS_MAX,
+    shape: `an address such as ${like}, over https or on this machine`,
+  });
+}
+
+function readWebAddress(written: string): Read<string> {
   const url = URL.parse(written);
   if (url?.protocol !== "https:" && url?.protocol !== "http:") return { wrong: "is neither http nor https" };
+  if (url.protocol === "http:" && !THIS_MACHINE.test(url.hostname)) return { wrong: "is not https" };
   if (url.username !== "" || url.password !== "") return { wrong: "has a user name or password in it" };
   return url.hash === "" ? { value: written } : { wrong: "has a # in it" };
 }

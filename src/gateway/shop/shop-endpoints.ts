@@ -35,7 +35,7 @@ import { type ShopperVisit, ShopVisits, shopperOf } from "./shop-visits.ts";
 /** The largest body of a visitor's call. */
 export const CALL_BYTES_MAX = 16 * 1_024;
 /** The largest callback of a provider, whose events tell everything that is known of a payment. */
-export const PAYMENT_CALLBACK_BYTES_MAX = 64 * 1_024;
+export const PAYMENT_CALLBACK_BYTES_MAX = 256 * 1_024;
 /** How long a visitor waits for the shop. What they asked for may still be done then, so they repeat it with the same key. */
 const PATIENCE_MS = 20_000;
 const AWAY_RETRY_SECONDS = 5;

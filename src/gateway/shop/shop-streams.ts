@@ -10,7 +10,7 @@
  * Where there are other products than before, or another catalogue, everything is sent again.
  */
 import type { World } from "../../core/world.ts";
-import type { ProductFeed, ProductView, ShownProducts } from "../../shop/api/visitor-shop.ts";
+import type { ProductFeed, ProductsShown, ProductView } from "../../shop/api/visitor-shop.ts";
 import { InTurns } from "../streams/in-turns.ts";
 import { eventOf, type StreamEvent, type StreamSink, writeEvent } from "../streams/stream-event.ts";
 import type { StreamRefusal, StreamSeats } from "../streams/stream-seats.ts";
@@ -39,7 +39,7 @@ interface Channel {
   readonly readers: Set<Reader>;
   readonly stop: () => void;
   /** What all readers have been written, or are being written. */
-  shown: ShownProducts;
+  shown: ProductsShown;
   /** All of it as an event, until it is another. */
   whole: StreamEvent | null;
   isWriting: boolean;
@@ -90,7 +90,7 @@ export class ShopStreams {
     for (const { readers } of this.#channels.values()) for (const reader of readers) this.#end(reader);
   }
 
-  #newChannel(feed: ProductFeed, shown: ShownProducts): Channel {
+  #newChannel(feed: ProductFeed, shown: ProductsShown): Channel {
     const readers = new Set<Reader>();
     const stop = feed.watch(() => this.#news(channel));
     const channel: Channel = { feed, readers, stop, shown, whole: null, isWriting: false };
@@ -151,12 +151,12 @@ export class ShopStreams {
   }
 }
 
-function productsText(name: "products" | "changes", shown: ShownProducts): string {
+function productsText(name: "products" | "changes", shown: ProductsShown): string {
   const { version, catalogueVersion, products } = shown;
   return `event: ${name}\nid: ${version}\ndata: ${JSON.stringify({ version, catalogueVersion, products })}\n\n`;
 }
 
-function isSameList(before: ShownProducts, after: ShownProducts): boolean {
+function isSameList(before: ProductsShown, after: ProductsShown): boolean {
   if (before.catalogueVersion !== after.catalogueVersion) return false;
   const { products } = before;
   return (

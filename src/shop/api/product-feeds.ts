@@ -7,7 +7,7 @@
  */
 import type { World } from "../../core/world.ts";
 import type { ShopDesk } from "./shop-desk.ts";
-import type { ProductFeed, ProductView, ShownProducts } from "./visitor-shop.ts";
+import type { ProductFeed, ProductsShown, ProductView } from "./visitor-shop.ts";
 
 export const QUICK_MS = 250;
 export const SLOW_MS = 1_000;
@@ -66,11 +66,11 @@ class LaneFeed implements ProductFeed {
   readonly #room: string;
   readonly #lane: string;
   readonly #listeners = new Set<() => void>();
-  latest: ShownProducts | null = null;
+  latest: ProductsShown | null = null;
   isTouched = false;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #readAt: number;
-  #underWay: Promise<ShownProducts> | null = null;
+  #underWay: Promise<ProductsShown> | null = null;
 
   constructor(parts: ProductFeedParts, room: string, lane: string) {
     this.#parts = parts;
@@ -79,7 +79,7 @@ class LaneFeed implements ProductFeed {
     this.#readAt = parts.world.clock.now();
   }
 
-  read(): Promise<ShownProducts> {
+  read(): Promise<ProductsShown> {
     const now = this.#parts.world.clock.now();
     this.#readAt = now;
     const isFresh = !this.isTouched && now - this.#lookedAt < SLOW_MS;
@@ -101,14 +101,14 @@ class LaneFeed implements ProductFeed {
   }
 
   /** Asks the ledger, once for all who want to know now. */
-  #look(now: number): Promise<ShownProducts> {
+  #look(now: number): Promise<ProductsShown> {
     this.#underWay ??= this.#ask(now).finally(() => {
       this.#underWay = null;
     });
     return this.#underWay;
   }
 
-  async #ask(now: number): Promise<ShownProducts> {
+  async #ask(now: number): Promise<ProductsShown> {
     this.isTouched = false;
     this.#lookedAt = now;
     const { desk, catalogueVersion: versionOf } = this.#parts;

@@ -6,6 +6,7 @@ import { toHex } from "../../core/hex.ts";
 import type { World } from "../../core/world.ts";
 import type { Catalogue } from "../rules/catalogue.ts";
 import type { PaymentEvent, PaymentReply } from "../rules/commands.ts";
+import type { ShopNews } from "../rules/shop-book.ts";
 import { completeCatalogue } from "../rules/written-catalogue.ts";
 import { PaymentVisits } from "./payment-visits.ts";
 import { ProductFeeds } from "./product-feeds.ts";
@@ -98,6 +99,12 @@ export class ShopCounter implements VisitorShop {
   /** Something was done to the shop elsewhere. */
   changed(): void {
     this.#feeds.touch();
+  }
+
+  /** Hears what others have to be shown anew. */
+  hear({ visitors }: Pick<ShopNews, "visitors">): void {
+    for (const visitor of visitors) this.#visits.left(visitor);
+    this.changed();
   }
 
   feed(room: string, lane: string): ProductFeed {

@@ -1,4 +1,5 @@
 /** A ledger as the rest of the process asks it: through its stub, so that every answer comes later, once it is on disk. */
+import type { Verified } from "../ledger/verify.ts";
 import type { PaymentEvent, PaymentReply, ShopCalls } from "../rules/commands.ts";
 
 type Asked<Calls> = {
@@ -15,4 +16,6 @@ export interface ShopDesk extends Asked<ShopCalls> {
     now: number,
   ): Promise<PaymentReply>;
   ticketCount(attempt: string): Promise<number>;
+  /** Recounts everything from what is stored, and compares. */
+  verify(): Promise<Verified>;
 }

@@ -1,9 +1,9 @@
 /** The catalogue as visitors get it: what is offered in their room, with what is left of each product. */
 import type { Catalogue, Product } from "../rules/catalogue.ts";
-import type { ShownProducts } from "./visitor-shop.ts";
+import type { ProductsShown } from "./visitor-shop.ts";
 
 /** JSON. Instants are milliseconds since 1970, amounts minor units. */
-export function catalogueJson({ currency, policies, products }: Catalogue, shown: ShownProducts): string {
+export function catalogueJson({ currency, policies, products }: Catalogue, shown: ProductsShown): string {
   const { opensAt, isClosed, itemsMax, shoppingWindowMs, payment } = policies;
   return JSON.stringify({
     status: "catalogue",

@@ -50,7 +50,7 @@ export interface PaymentCallback {
 }
 
 /** What everyone in one room and lane sees of the products. */
-export interface ShownProducts {
+export interface ProductsShown {
   /** Rises with every change, also from one start to the next. */
   readonly version: number;
   /** Of the catalogue: names and prices. */
@@ -60,9 +60,9 @@ export interface ShownProducts {
 
 export interface ProductFeed {
   /** The latest that is known; null before the first look. */
-  readonly latest: ShownProducts | null;
+  readonly latest: ProductsShown | null;
   /** The products now, or as they were a moment ago. */
-  read(): Promise<ShownProducts>;
+  read(): Promise<ProductsShown>;
   /** Calls `onNews` when `latest` has changed, until the function that is returned is called. */
   watch(onNews: () => void): () => void;
 }

@@ -33,14 +33,14 @@ export interface ShopCallOptions {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-export interface Told {
+export interface ShopTold {
   readonly answer: HttpAnswer;
   readonly status: number;
   readonly words: ShopWords;
 }
 
 /** One call of a visitor to the shop, such as `POST holds`. */
-export async function shop(visitor: Visitor, what: string, options: ShopCallOptions = {}): Promise<Told> {
+export async function shop(visitor: Visitor, what: string, options: ShopCallOptions = {}): Promise<ShopTold> {
   const [method, path] = what.split(" ") as [string, string];
   const { json, room = "main", headers = {} } = options;
   const answer = await visitor.ask(`/.fairgate/${room}/shop/${path}`, {
