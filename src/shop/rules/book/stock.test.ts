@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { catalogueOf, verifyRecords, wishFor } from "../../../testing/shop/plain-shop.ts";
 import { ShopBook } from "../shop-book.ts";
-import { BEHIND_MAX, stockOfText } from "./stock.ts";
+import { ShopState } from "./shop-state.ts";
+import { stockOfText } from "./stock.ts";
+
+const BEHIND_MAX = 1_000;
 
 test("records of counts follow the log by so many entries at most, and a start counts those again", () => {
   const records = new Map<string, string>();
-  let book = new ShopBook();
+  let book = new ShopBook(new ShopState({ behindMax: BEHIND_MAX }));
   const keep = () => {
     for (const [key, text] of book.takeChanges())
       if (text === null) records.delete(key);

@@ -71,16 +71,23 @@ export class Stock implements StockShelf {
   readonly #log: MovementLog;
   /** Told of each product whose units have moved. */
   readonly #onTouch: (product: string) => void;
+  readonly #behindMax: number;
   readonly #states = new Map<string, ProductStock>();
   #products = new Map<string, Product>();
   #needs = new Needs({ products: this.#products });
   /** Products whose records are behind, in the order of the first entry that these do not count. */
   readonly #behind = new Queue<{ readonly product: string; readonly storedAt: number }>();
 
-  constructor(changes: ChangedRecords, log: MovementLog, onTouch: (product: string) => void) {
-    this.#changes = changes;
-    this.#log = log;
-    this.#onTouch = onTouch;
+  constructor(parts: {
+    changes: ChangedRecords;
+    log: MovementLog;
+    onTouch: (product: string) => void;
+    behindMax: number;
+  }) {
+    this.#changes = parts.changes;
+    this.#log = parts.log;
+    this.#onTouch = parts.onTouch;
+    this.#behindMax = parts.behindMax;
   }
 
   /** The definitions that stock is counted by: the catalogue's, and the last ones of products that are not in it any more. */
@@ -142,7 +149,7 @@ export class Stock implements StockShelf {
   /** Stores records that are too far behind the log. */
   catchUp(): void {
     for (let one = this.#behind.oldest; one; one = this.#behind.oldest) {
-      if (one.storedAt >= this.#log.last - BEHIND_MAX) return;
+      if (one.storedAt >= this.#log.last - this.#behindMax) return;
       this.#behind.removeOldest();
       if (this.stateOf(one.product).storedAt === one.storedAt) this.#store(one.product);
     }
