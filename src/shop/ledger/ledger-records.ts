@@ -2,10 +2,10 @@
 import type { DurableStorage } from "../../durable/storage.ts";
 import { BASKET_PREFIX } from "../rules/book/baskets.ts";
 import type { RecordChange } from "../rules/book/changed-records.ts";
-import { LOG_PREFIX } from "../rules/book/movements.ts";
+import { LOG_PREFIX, logEntries, logKey } from "../rules/book/movements.ts";
 import { ORDER_PREFIX } from "../rules/book/orders.ts";
 import { STATE_PREFIXES, type StoredRecord } from "../rules/book/restore.ts";
-import { COUNT_PREFIX } from "../rules/book/stock.ts";
+import { BEHIND_MAX, COUNT_PREFIX } from "../rules/book/stock.ts";
 import { DamagedRecord } from "../rules/book/stored-records.ts";
 import { FOLDED_KEY } from "./recount.ts";
 
@@ -28,14 +28,18 @@ export function putRecords(storage: DurableStorage, changes: readonly RecordChan
     storage.delete(removed.slice(from, from + KEYS_PER_CALL));
 }
 
-/** All records with this prefix, in the order of their keys. */
-export async function* readAll(storage: DurableStorage, prefix: string): AsyncGenerator<StoredRecord> {
-  for (let startAfter: string | undefined; ; ) {
-    const page = await storage.list<unknown>({
+/** All records with this prefix, in the order of their keys, from one key on. */
+export async function* readAll(
+  storage: DurableStorage,
+  prefix: string,
+  start = prefix,
+): AsyncGenerator<StoredRecord> {
+  for (let startAfter: string | null = null; ; ) {
+    const page: Map<string, unknown> = await storage.list<unknown>({
       prefix,
       limit: RECORDS_PER_PAGE,
       noCache: true,
-      ...(startAfter !== undefined && { startAfter }),
+      ...(startAfter === null ? { start } : { startAfter }),
     });
     for (const [key, text] of page) {
       if (typeof text !== "string") throw new DamagedRecord(key, "it is no text");
@@ -46,11 +50,21 @@ export async function* readAll(storage: DurableStorage, prefix: string): AsyncGe
   }
 }
 
-/** Everything that the book is made of. Of the log that is the last record. */
+/** Everything that the book is made of. Of the log that are the latest entries. */
 export async function readState(storage: DurableStorage): Promise<StoredRecord[]> {
   const records: StoredRecord[] = [];
   for (const prefix of STATE_PREFIXES)
     for await (const record of readAll(storage, prefix)) records.push(record);
-  const last = await storage.list<string>({ prefix: LOG_PREFIX, reverse: true, limit: 1 });
-  return [...records, ...last];
+  const [last] = await storage.list<string>({ prefix: LOG_PREFIX, reverse: true, limit: 1 });
+  if (!last) return records;
+  const firstNeeded = logEntries(...last).at(-1)!.number - BEHIND_MAX + 1;
+  // The record that has it may begin before it, so one more is read.
+  const [from = last] = await storage.list<string>({
+    prefix: LOG_PREFIX,
+    end: logKey(Math.max(1, firstNeeded) + 1),
+    reverse: true,
+    limit: 1,
+  });
+  for await (const record of readAll(storage, LOG_PREFIX, from[0])) records.push(record);
+  return records;
 }

@@ -8,7 +8,7 @@ import { LOG_PREFIX, logEntries } from "../rules/book/movements.ts";
 import { putRecords, readAll } from "./ledger-records.ts";
 import { FOLDED_KEY, FOLDED_PREFIX, Recount } from "./recount.ts";
 
-/** Entries that can be read one by one: about a hundred megabytes. */
+/** Entries that can be read one by one: about a hundred megabytes, and many more than a count may be behind. */
 export const LOG_ENTRIES_MAX = 1_000_000;
 /** Records that are folded in one go. */
 const RECORDS_AT_ONCE = 64;

@@ -1,16 +1,18 @@
 /**
- * Recounts a shop from its stored records, and compares: the counts of each product must be what the log's movements add up to,
- * and also what baskets and orders hold. Both are made of other records than the counts themselves, so damage to one of the three, or a
- * mistake in the rules, shows as a difference. It reads records only, in any order but the log's own, and needs no running shop.
+ * Recounts a shop from its stored records, and compares. The counts of each product must be what the log's movements add up to, at
+ * the entry that the product's record is as of; and at the end of the log it must be what baskets and orders hold. All three are
+ * records of their own, so damage to one of them, or a mistake in the rules, shows as a difference.
+ *
+ * It needs no running shop. Records are read in the order of `VERIFIED_PREFIXES`: the log last, and in its own order.
  */
 import { BASKET_PREFIX, basketOfText, linesIn, unitPlaceOf } from "../rules/book/baskets.ts";
 import { unitsOf } from "../rules/book/holds.ts";
-import { LOG_PREFIX, logEntries } from "../rules/book/movements.ts";
+import { type LedgerEntry, LOG_PREFIX, logEntries } from "../rules/book/movements.ts";
 import { ORDER_PREFIX, orderOfText, soldUnits } from "../rules/book/orders.ts";
 import { COUNT_PREFIX, type ProductStock, stockOfText } from "../rules/book/stock.ts";
 import { DamagedRecord } from "../rules/book/stored-records.ts";
 import type { UnitCounts } from "../rules/commands.ts";
-import { FOLDED_KEY, FOLDED_PREFIX, Recount } from "./recount.ts";
+import { FOLDED_KEY, FOLDED_PREFIX, Recount, type Recounted } from "./recount.ts";
 
 export type Verified =
   | { readonly kind: "clean"; readonly products: number; readonly entries: number }
@@ -29,6 +31,8 @@ export class Verification {
   readonly #held = new Map<string, Counts>();
   /** What the baskets of one lane hold, by lane and product. */
   readonly #inLanes = new Map<string, Map<string, Counts>>();
+  /** Products whose records were compared with the log. */
+  readonly #compared = new Set<string>();
   #damage: string | null = null;
 
   read(key: string, text: string): void {
@@ -54,7 +58,28 @@ export class Verification {
       this.#hold(this.#held, soldUnits(orderOfText(key, text).tickets), "sold");
     else if (key.startsWith(FOLDED_PREFIX) || key === FOLDED_KEY) this.#recount.restore(key, text);
     else if (key.startsWith(LOG_PREFIX))
-      for (const entry of logEntries(key, text)) this.#recount.add(key, entry);
+      for (const entry of logEntries(key, text)) this.#takeEntry(key, entry);
+  }
+
+  #takeEntry(key: string, entry: LedgerEntry): void {
+    for (const [product] of entry.units) this.#compareBefore(entry.number, product);
+    this.#recount.add(key, entry);
+    const { number, from, to, lane } = entry;
+    for (const [product, count] of entry.units) {
+      const stock = this.#stocks.get(product);
+      const inLane = lane === null ? undefined : stock?.byLane.get(lane);
+      if (!inLane || count === null || number <= stock!.storedAt!) continue;
+      if (from !== null) inLane[from] -= count;
+      if (to !== null && to !== "stock" && to !== "set") inLane[to] += count;
+    }
+  }
+
+  /** Compares a product's record with the log up to the entry that the record is as of, when the next one comes. */
+  #compareBefore(number: number, product: string): void {
+    const stock = this.#stocks.get(product);
+    if (!stock || this.#compared.has(product) || number <= stock.storedAt!) return;
+    this.#compared.add(product);
+    this.#damage ??= this.#differenceToLog(product, stock);
   }
 
   #takeBasket(key: string, text: string): void {
@@ -81,31 +106,42 @@ export class Verification {
       if (!this.#stocks.has(product))
         return `${product} is in the log, in a basket or in an order and has no count`;
     for (const [product, stock] of this.#stocks) {
-      const difference = this.#differenceOf(product, stock);
+      const toLog = this.#compared.has(product) ? null : this.#differenceToLog(product, stock);
+      const difference =
+        toLog ?? this.#differenceToHeld(product, stock) ?? this.#differenceInLanes(product, stock);
       if (difference !== null) return difference;
     }
     return null;
   }
 
-  #differenceOf(product: string, { stock, counts, settled, byLane }: ProductStock): string | null {
-    const logged = this.#recount.products.get(product);
-    const held = this.#held.get(product);
-    if (logged && logged.stock !== stock)
-      return `stock of ${product}: the count has ${stock}, the log ${logged.stock}`;
+  #differenceToLog(product: string, { stock, counts }: ProductStock): string | null {
+    const logged = this.#recount.products.get(product) ?? NOTHING;
+    if (logged.stock !== stock) return `stock of ${product}: the count has ${stock}, the log ${logged.stock}`;
+    for (const place of PLACES)
+      if (logged.counts[place] !== counts[place])
+        return `${place} units of ${product}: the count has ${counts[place]}, the log ${logged.counts[place]}`;
+    return null;
+  }
+
+  #differenceToHeld(product: string, { settled }: ProductStock): string | null {
+    const { counts } = this.#recount.products.get(product) ?? NOTHING;
     for (const place of PLACES) {
-      const inLog = logged?.counts[place] ?? 0;
-      if (inLog !== counts[place])
-        return `${place} units of ${product}: the count has ${counts[place]}, the log ${inLog}`;
-      const kept = (held?.[place] ?? 0) + (place === "sold" ? settled : 0);
+      const kept = (this.#held.get(product)?.[place] ?? 0) + (place === "sold" ? settled : 0);
       if (kept !== counts[place])
-        return `${place} units of ${product}: the count has ${counts[place]}, baskets and orders ${kept}`;
+        return `${place} units of ${product}: the log has ${counts[place]}, baskets and orders ${kept}`;
     }
-    for (const [lane, inLane] of byLane)
+    return null;
+  }
+
+  #differenceInLanes(product: string, { byLane }: ProductStock): string | null {
+    for (const [lane, counts] of byLane)
       for (const place of ["reserved", "pending"] as const) {
         const kept = this.#inLanes.get(lane)?.get(product)?.[place] ?? 0;
-        if (kept !== inLane[place])
-          return `${place} units of ${product} in the lane ${lane}: the count has ${inLane[place]}, baskets ${kept}`;
+        if (kept !== counts[place])
+          return `${place} units of ${product} in the lane ${lane}: the count has ${counts[place]}, baskets ${kept}`;
       }
     return null;
   }
 }
+
+const NOTHING: Recounted = { stock: 0, counts: { reserved: 0, pending: 0, sold: 0 } };

@@ -264,9 +264,10 @@ export class ShopBook implements ShopCalls {
   #do<Answer>(now: number, work: (now: number) => Answer): Answer {
     this.#now = Math.max(this.#now, now);
     const answer = work(this.#now);
-    const { shown } = this.#shop;
+    const { shown, stock } = this.#shop;
     const touched = shown.settle(this.#now);
     if (touched.length > 0 && offerReturned(this.#shop, touched, this.#now)) shown.settle(this.#now);
+    stock.catchUp();
     return answer;
   }
 

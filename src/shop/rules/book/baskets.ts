@@ -1,12 +1,14 @@
 /**
- * All baskets, by visitor. A visitor whose basket has departed gets another when the waiting list offers them something; the old one is
- * then kept under a name of its own, for what the payment provider may still say about it.
+ * All baskets, by visitor. A visitor whose basket has departed gets another when the waiting list offers them something; the old
+ * one is then kept under a name of its own, for what the payment provider may still say about it. Records are numbered as
+ * baskets begin, so that new ones stand together on the disk.
  */
 
 import type { BasketPhase } from "../commands.ts";
 import type { Addition } from "../limits.ts";
 import type { ChangedRecords } from "./changed-records.ts";
 import { type HeldLine, HOLD_SHAPE, type Hold } from "./holds.ts";
+import { NUMBER_DIGITS } from "./movements.ts";
 import { type RecordShape, readStored } from "./stored-records.ts";
 
 export const BASKET_PREFIX = "basket/";
@@ -33,6 +35,8 @@ export interface PayAttempt {
 }
 
 export interface Basket {
+  /** Of its record. */
+  readonly number: number;
   /** The visitor's id; a basket that was replaced has another. */
   key: string;
   readonly visitor: string;
@@ -62,6 +66,7 @@ export class Baskets {
   readonly #changes: ChangedRecords;
   readonly #byKey = new Map<string, Basket>();
   readonly #byAttempt = new Map<string, Basket>();
+  #nextNumber = 1;
 
   constructor(changes: ChangedRecords) {
     this.#changes = changes;
@@ -84,8 +89,13 @@ export class Baskets {
     return this.#byAttempt.get(attempt);
   }
 
+  /** The number of the next basket. */
+  get nextNumber(): number {
+    return this.#nextNumber;
+  }
+
   add(basket: Basket): void {
-    this.#byKey.set(basket.key, basket);
+    this.#index(basket);
     this.save(basket);
   }
 
@@ -97,19 +107,18 @@ export class Baskets {
 
   /** It has changed. */
   save(basket: Basket): void {
-    this.#changes.put(BASKET_PREFIX + basket.key, () => JSON.stringify(basket));
+    this.#changes.put(recordKey(basket), () => JSON.stringify(basket));
   }
 
   forget(basket: Basket): void {
     this.#byKey.delete(basket.key);
     for (const { id } of basket.attempts) this.#byAttempt.delete(id);
-    this.#changes.remove(BASKET_PREFIX + basket.key);
+    this.#changes.remove(recordKey(basket));
   }
 
   /** Makes room for another basket of the same visitor. */
   archive(basket: Basket): void {
     this.#byKey.delete(basket.key);
-    this.#changes.remove(BASKET_PREFIX + basket.key);
     let number = 1;
     while (this.#byKey.has(`${basket.visitor}/${number}`)) number++;
     basket.key = `${basket.visitor}/${number}`;
@@ -118,10 +127,19 @@ export class Baskets {
 
   restore(key: string, text: string): Basket {
     const basket = basketOfText(key, text);
-    this.#byKey.set(basket.key, basket);
+    this.#index(basket);
     for (const { id } of basket.attempts) this.#byAttempt.set(id, basket);
     return basket;
   }
+
+  #index(basket: Basket): void {
+    this.#byKey.set(basket.key, basket);
+    this.#nextNumber = Math.max(this.#nextNumber, basket.number + 1);
+  }
+}
+
+function recordKey({ number }: Basket): string {
+  return BASKET_PREFIX + String(number).padStart(NUMBER_DIGITS, "0");
 }
 
 /** The roots of what a basket holds. */
@@ -142,6 +160,7 @@ export function basketOfText(key: string, text: string): Basket {
 
 const BASKET_SHAPE: RecordShape = {
   fields: {
+    number: "count",
     key: "text",
     visitor: "text",
     customer: "text",

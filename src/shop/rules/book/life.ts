@@ -30,6 +30,7 @@ export function beginBasket(
   const windowEndsAt = admittedAt + shop.catalogue.policies.shoppingWindowMs;
   const endsAt = now < windowEndsAt ? windowEndsAt : (offerEndsAt ?? now);
   const basket: Basket = {
+    number: shop.baskets.nextNumber,
     key: visitor,
     ...{ visitor, customer, room, lane, admittedAt, windowEndsAt },
     phase: "browsing",

@@ -11,7 +11,8 @@ import { DamagedRecord, type RecordShape, readStored } from "./stored-records.ts
 
 /** A record is full at this many characters: about a page of the disk. */
 const RECORD_LENGTH = 4_096;
-const NUMBER_DIGITS = 15;
+/** Of numbers in keys, so that keys are in their order. */
+export const NUMBER_DIGITS = 15;
 export const LOG_PREFIX = "log/";
 
 /** Where units are. */

@@ -5,7 +5,7 @@ import type { WrittenCatalogue } from "../written-catalogue.ts";
 import { BASKET_PREFIX, unitPlaceOf } from "./baskets.ts";
 import { EDITION_PREFIX } from "./editions.ts";
 import { FIGURES_PREFIX } from "./figures.ts";
-import { LOG_PREFIX } from "./movements.ts";
+import { LOG_PREFIX, logEntries } from "./movements.ts";
 import { ORDER_PREFIX, ORDERS_KEY } from "./orders.ts";
 import { CATALOGUE_PREFIX, CLOSED_KEY, planOpenings, recountCustomers } from "./organiser.ts";
 import { DOOR_KEY } from "./payment-clock.ts";
@@ -16,7 +16,7 @@ import { LIST_PREFIX } from "./waiting-lists.ts";
 
 export type StoredRecord = readonly [key: string, text: string];
 
-/** The prefixes of all records but the log, of which only the last record is needed. */
+/** The prefixes of all records but the log, of which the last `BEHIND_MAX` entries are needed. */
 export const STATE_PREFIXES = [
   ...[CATALOGUE_PREFIX, EDITION_PREFIX, COUNT_PREFIX, BASKET_PREFIX, ORDER_PREFIX, LIST_PREFIX],
   ...[KEY_PREFIX, EVENT_PREFIX, FIGURES_PREFIX, CLOSED_KEY, DOOR_KEY, ORDERS_KEY],
@@ -38,6 +38,7 @@ export function restoreShop(records: Iterable<StoredRecord>, now: number): ShopS
   for (const [key, text] of found.of(CLOSED_KEY)) shop.isClosed = readStored(key, text, "flag");
   const last = found.of(LOG_PREFIX).at(-1);
   if (last) shop.log.restore(...last);
+  shop.stock.replay(found.of(LOG_PREFIX).flatMap(([key, text]) => logEntries(key, text)));
   recountCustomers(shop);
   planOpenings(shop, now);
   return shop;

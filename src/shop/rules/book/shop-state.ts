@@ -17,7 +17,7 @@ import { MovementLog } from "./movements.ts";
 import { Orders } from "./orders.ts";
 import { PaymentClock } from "./payment-clock.ts";
 import { ShownProducts } from "./shown.ts";
-import { Stock } from "./stock.ts";
+import { BEHIND_MAX, Stock } from "./stock.ts";
 import { WaitingLists } from "./waiting-lists.ts";
 
 /** How long a write's idempotency key is kept. */
@@ -37,13 +37,9 @@ export class ShopState {
   written: WrittenCatalogue | null = null;
   /** No new holds. */
   isClosed = false;
-  readonly shown: ShownProducts = new ShownProducts(
-    () => this.stock,
-    NO_CATALOGUE,
-    (product, at) => this.facts.push({ type: "product.sold_out", at, product }),
-  );
-  readonly stock = new Stock(this.changes, this.log, this.shown.touch);
-  readonly editions = new Editions(this.changes, this.stock);
+  readonly shown: ShownProducts;
+  readonly stock: Stock;
+  readonly editions: Editions;
   readonly baskets = new Baskets(this.changes);
   readonly customers = new Customers();
   readonly orders = new Orders(this.changes);
@@ -57,6 +53,16 @@ export class ShopState {
   facts: ShopFact[] = [];
   /** Visitors whose baskets have changed without their asking. */
   readonly unasked = new Set<string>();
+
+  /** `behindMax`: how many entries the records of counts may be behind the log, no more than `BEHIND_MAX`. */
+  constructor({ behindMax = BEHIND_MAX }: { behindMax?: number } = {}) {
+    const { changes, log } = this;
+    const onSoldOut = (product: string, at: number) =>
+      void this.facts.push({ type: "product.sold_out", at, product });
+    this.shown = new ShownProducts(() => this.stock, NO_CATALOGUE, onSoldOut);
+    this.stock = new Stock({ changes, log, onTouch: this.shown.touch, behindMax });
+    this.editions = new Editions(changes, this.stock);
+  }
 
   /** What limits are counted by: products that were removed are still known. */
   get limits(): Pick<Catalogue, "products" | "policies"> {

@@ -2,6 +2,10 @@
  * The stock of every product and where its units are. Units move only here, and every move is a line in the log. A product that
  * was taken out of the catalogue keeps its counts and its last definition: its holds go on.
  *
+ * Moves are stored by the log alone. A product's own record follows at most `BEHIND_MAX` entries later and says which entry it
+ * is as of; those after it are counted again at the start. So a move costs no record of its own, in a shop of one product and of
+ * ten thousand.
+ *
  *   free ──take──▶ reserved ──▶ pending ──▶ sold
  *     ▲               │            │          │
  *     └───────────────┴────────────┴──────────┘
@@ -12,10 +16,13 @@ import type { CountedBy, Product } from "../catalogue.ts";
 import type { StockView, UnitCounts } from "../commands.ts";
 import { Needs } from "../needs.ts";
 import type { ChangedRecords } from "./changed-records.ts";
-import type { MovementLog, UnitPlace } from "./movements.ts";
+import type { LedgerEntry, MovementLog, UnitPlace } from "./movements.ts";
+import { Queue } from "./queue.ts";
 import { type RecordShape, readStored } from "./stored-records.ts";
 
 export const COUNT_PREFIX = "count/";
+/** How many entries of the log may be missing in a product's record: a start reads as many at most. */
+export const BEHIND_MAX = 50_000;
 
 /** Units by product. */
 export type Units = ReadonlyMap<string, number>;
@@ -45,6 +52,8 @@ export interface ProductStock extends StockState {
   readonly soldOutIn: Set<string>;
   /** Sold units whose orders are forgotten. */
   settled: number;
+  /** The last entry of the log that the stored record counts; null while the record is as of now. */
+  storedAt: number | null;
 }
 
 export const NO_STOCK: Omit<ProductStock, "counts" | "byLane" | "soldOutIn"> = {
@@ -54,6 +63,7 @@ export const NO_STOCK: Omit<ProductStock, "counts" | "byLane" | "soldOutIn"> = {
   isOffered: false,
   shortfall: 0,
   settled: 0,
+  storedAt: null,
 };
 
 export class Stock implements StockShelf {
@@ -61,14 +71,23 @@ export class Stock implements StockShelf {
   readonly #log: MovementLog;
   /** Told of each product whose units have moved. */
   readonly #onTouch: (product: string) => void;
+  readonly #behindMax: number;
   readonly #states = new Map<string, ProductStock>();
   #products = new Map<string, Product>();
   #needs = new Needs({ products: this.#products });
+  /** Products whose records are behind, in the order of the first entry that these do not count. */
+  readonly #behind = new Queue<{ readonly product: string; readonly storedAt: number }>();
 
-  constructor(changes: ChangedRecords, log: MovementLog, onTouch: (product: string) => void) {
-    this.#changes = changes;
-    this.#log = log;
-    this.#onTouch = onTouch;
+  constructor(parts: {
+    changes: ChangedRecords;
+    log: MovementLog;
+    onTouch: (product: string) => void;
+    behindMax: number;
+  }) {
+    this.#changes = parts.changes;
+    this.#log = parts.log;
+    this.#onTouch = parts.onTouch;
+    this.#behindMax = parts.behindMax;
   }
 
   /** The definitions that stock is counted by: the catalogue's, and the last ones of products that are not in it any more. */
@@ -111,20 +130,29 @@ export class Stock implements StockShelf {
     if (units.size === 0) return;
     for (const [product, count] of units) {
       const state = this.stateOf(product);
-      shift(state.counts, count, from, to);
-      const ofLane = state.byLane.get(lane);
-      if (ofLane) shift(ofLane, count, from, to);
-      this.#shrinkShortfall(product, state);
-      this.touch(product);
+      this.#count(product, state, { count, from, to, lane });
+      if (state.storedAt === null) {
+        state.storedAt = this.#log.last;
+        this.#behind.push({ product, storedAt: state.storedAt });
+      }
+      this.#onTouch(product);
     }
     this.#log.add(at, { cause, about, lane, from, to, units });
   }
 
   /** The product's record and what is shown of it have to be made anew. */
   touch(product: string): void {
-    const state = this.stateOf(product);
-    this.#changes.put(COUNT_PREFIX + product, () => textOfStock(state));
+    this.#store(product);
     this.#onTouch(product);
+  }
+
+  /** Stores records that are too far behind the log. */
+  catchUp(): void {
+    for (let one = this.#behind.oldest; one; one = this.#behind.oldest) {
+      if (one.storedAt >= this.#log.last - this.#behindMax) return;
+      this.#behind.removeOldest();
+      if (this.stateOf(one.product).storedAt === one.storedAt) this.#store(one.product);
+    }
   }
 
   put(product: string, state: ProductStock): void {
@@ -149,11 +177,49 @@ export class Stock implements StockShelf {
     this.#states.set(key.slice(COUNT_PREFIX.length), stockOfText(key, text));
   }
 
+  /** Counts the entries of the log that the stored records do not. After all records, with the definitions. */
+  replay(entries: Iterable<LedgerEntry>): void {
+    const behind = new Set<string>();
+    for (const entry of entries) this.#replayOne(entry, behind);
+    for (const [product, state] of this.#states) if (!behind.has(product)) state.storedAt = null;
+    const byAge = Array.from(behind, (product) => ({ product, storedAt: this.stateOf(product).storedAt! }));
+    for (const one of byAge.sort((a, b) => a.storedAt - b.storedAt)) this.#behind.push(one);
+  }
+
   view(product: string): StockView | null {
     const state = this.#states.get(product);
     if (!state) return null;
     const { stock, counts, shortfall, soldOutIn } = state;
     return { stock, counts: { ...counts }, shortfall, staysSoldOutIn: [...soldOutIn] };
+  }
+
+  #replayOne({ number, from, to, lane, units }: LedgerEntry, behind: Set<string>): void {
+    for (const [product, count] of units) {
+      const state = this.stateOf(product);
+      if (number <= state.storedAt! || count === null) continue;
+      if (to === "stock" || to === "set")
+        throw new Error(`entry ${number} of the log changed the stock of ${product} and not its record`);
+      this.#count(product, state, { count, from, to, lane: lane ?? "" });
+      behind.add(product);
+    }
+  }
+
+  #count(
+    product: string,
+    state: ProductStock,
+    move: { count: number; from: UnitPlace | null; to: UnitPlace | null; lane: string },
+  ): void {
+    const { count, from, to, lane } = move;
+    shift(state.counts, count, from, to);
+    const ofLane = state.byLane.get(lane);
+    if (ofLane) shift(ofLane, count, from, to);
+    this.#shrinkShortfall(product, state);
+  }
+
+  #store(product: string): void {
+    const state = this.stateOf(product);
+    state.storedAt = null;
+    this.#changes.put(COUNT_PREFIX + product, () => textOfStock({ ...state, storedAt: this.#log.last }));
   }
 
   /** A recorded shortfall is over as soon as fewer units count. */
@@ -196,6 +262,7 @@ const STOCK_SHAPE: RecordShape = {
     shortfall: "count",
     soldOutIn: { listOf: "text" },
     settled: "count",
+    storedAt: "count",
   },
 };
 

@@ -2,6 +2,7 @@
 
 import type { ListPlace, Shopper } from "../commands.ts";
 import type { ChangedRecords } from "./changed-records.ts";
+import { NUMBER_DIGITS } from "./movements.ts";
 import { Queue } from "./queue.ts";
 import { type RecordShape, readStored } from "./stored-records.ts";
 
@@ -124,7 +125,7 @@ export class WaitingLists {
 }
 
 function keyOf({ product, number }: ListEntry): string {
-  return `${LIST_PREFIX}${product}/${String(number).padStart(15, "0")}`;
+  return `${LIST_PREFIX}${product}/${String(number).padStart(NUMBER_DIGITS, "0")}`;
 }
 
 const ENTRY_SHAPE: RecordShape = {
