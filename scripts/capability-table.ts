@@ -15,6 +15,7 @@ const FEATURES: Readonly<Record<Capability, string>> = {
   draws: "`shuffleAtEventStart`",
   budgets: "`budget`, shared by rooms",
   turnsOnTop: "`fillNoShows`",
+  shop: "`shop`",
 };
 
 const BEGIN = "<!-- what each engine can do: made by `npm run generate` -->";

@@ -40,6 +40,13 @@ const OFF: Readonly<Record<string, unknown>> = {
   "rooms.main.lanes.vip.members.header.values": ["gold"],
   "rooms.main.budget": "shared",
   "rooms.main.guaranteed": 50,
+  "rooms.main.shop": "tickets",
+  "shops.tickets.catalogueFile": "catalogue.yaml",
+  "shops.tickets.customer.secretVariable": "SHOP_JWT_SECRET",
+  "shops.tickets.payment.secretVariable": "SHOP_PAYMENT_SECRET",
+  "shops.tickets.payment.url": "https://pay.example",
+  "shops.tickets.orders.webhook": "https://shop.example/orders",
+  "shops.tickets.orders.secretVariable": "SHOP_ORDERS_SECRET",
   "rooms.main.page.customPageFile": "waiting.html",
   "rooms.main.events": [
     {
@@ -61,6 +68,7 @@ const ON = new Set(["origin", "rooms", "rooms.main.origin"]);
 export const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
   rooms: "main",
   budgets: "shared",
+  shops: "tickets",
   "rooms.main.lanes": "vip",
 };
 const COLUMNS_MAX = 100;

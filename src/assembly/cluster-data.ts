@@ -27,6 +27,7 @@ export interface ClusterNotes {
 
 export class ClusterData implements Data {
   readonly storageOf = null;
+  readonly host = null;
   readonly broken: Promise<Error>;
   readonly #notes: ClusterNotes;
   readonly #world: World;

@@ -25,6 +25,8 @@ const RING = "ring";
 export interface Data {
   /** Where a room is kept; null when nothing is. */
   readonly storageOf: ((room: string) => DurableStorage) | null;
+  /** Where objects are kept that are no rooms; null when nothing is kept in a directory. */
+  readonly host: DurableHost | null;
   /** Settles when what is kept can no longer be written, or this process cannot go on for another reason. */
   readonly broken: Promise<Error>;
   /** The changes made to rooms at run time. */
@@ -48,6 +50,7 @@ export async function openData(directory: string | null, world: World): Promise<
   );
   const keys = () => host.state("keys").storage;
   return {
+    host,
     storageOf: (room) => host.state(`room/${room}`).storage,
     broken: host.broken,
     changes,
@@ -143,6 +146,7 @@ function nothingKept(): Data {
   let ring: KeyringMemo | undefined;
   return {
     storageOf: null,
+    host: null,
     broken: new Promise(() => {}),
     changes: passingChanges(),
     ring: async () => ring,

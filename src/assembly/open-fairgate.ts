@@ -10,11 +10,14 @@
 import type { Settings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
+import { DurableHost } from "../durable/host.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { checkTemplate } from "../gateway/page/render.ts";
 import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";
 import type { Desk } from "../office/desk.ts";
+import type { ShopDesk } from "../shop/api/shop-desk.ts";
+import type { ShopNews } from "../shop/rules/shop-book.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { Relief } from "../sockets/relief.ts";
 import { openData, withKeptSecret } from "./data.ts";
@@ -23,8 +26,13 @@ import type { OpenEngine } from "./engine-record.ts";
 import { openEngine } from "./engines.ts";
 import { RoomChanges } from "./kept-changes.ts";
 import { type OpenAccessLog, openAccessLog } from "./open-access-log.ts";
+import { ShopLedgers } from "./shop-ledgers.ts";
+import { ShopRooms } from "./shop-rooms.ts";
+import { Shops } from "./shops.ts";
 
 export interface FairgateOptions {
+  /** The ledger of a shop, in place of one in the data directory. */
+  readonly deskOf?: (name: string) => ShopDesk;
   /** The caller's own engine, which the caller also closes. Nothing is stored then. */
   readonly engine?: Engine;
   /** The most files this process may open. */
@@ -71,13 +79,26 @@ export async function openFairgate(
       ? withOwnEngine(options.engine, machine)
       : openEngine(settings, machine));
     opened.defer(close);
+    const host = keeps.host ?? (await ownHost(settings, options, world));
+    if (host && host !== keeps.host) opened.defer(() => host.close());
+    const tell = (name: string, news: ShopNews) => shops.get(name)?.counter.hear(news);
+    const ledgers = host && new ShopLedgers({ host, world, tell });
+    opened.defer(async () => ledgers?.close());
+    const shops: Shops = new Shops({
+      world,
+      deskOf: (name, next) => options.deskOf?.(name) ?? ledgers?.open(name, next) ?? noLedger(name),
+      endVisit: (room, visit) => endVisit(engine, { room, visit }, world),
+    });
+    opened.defer(() => shops.close());
+    await shops.follow(settings);
+    const shopOf = (name: string) => shops.get(name)?.counter;
     const changes = new RoomChanges({ store: keeps.changes, world, checkPage: checkTemplate });
     const relief = new Relief();
     // While what is kept cannot be read, the file's settings; `onChange` tells when there is more to know.
     const amend = async (gateway: Gateway) => (await changes.applyTo(settings, gateway)) ?? settings;
     const { log } = accessLog;
     const proxied: ProxiedGateway = await ProxiedGateway.open({
-      ...{ settings, amend, engine, world, fileLimit: filesMax, relief, accessLog: log },
+      ...{ settings, amend, engine, world, fileLimit: filesMax, relief, accessLog: log, shopOf },
     });
     opened.defer(() => proxied.close());
     const state = { isDraining: false, file: settings };
@@ -98,6 +119,12 @@ export async function openFairgate(
       file: () => state.file,
       isDraining: () => state.isDraining,
     });
+    const shopRooms = new ShopRooms({
+      ...{ shops, gateway: proxied.gateway, world },
+      closeRoom: (room) => desk.change(room, { closed: true }),
+    });
+    opened.defer(() => shopRooms.close());
+    await shopRooms.look();
     return {
       ...{ engine, world, proxied, accessLog, desk, relief },
       joined: node?.joined ?? Promise.resolve(),
@@ -105,6 +132,7 @@ export async function openFairgate(
       reload: (file, alsoReload) =>
         inTurn(async () => {
           const next = withKeptSecret(file);
+          await shops.follow(next);
           await putInForce(next, { accessLog, proxied, alsoReload });
           state.file = next;
           node?.note(next);
@@ -123,6 +151,33 @@ export async function openFairgate(
     await opened.disposeAsync();
     throw cause;
   }
+}
+
+/** Ends a visit in a room, as when the visitor leaves. Where the engine is away it ends with its session. */
+async function endVisit(
+  engine: Engine,
+  { room, visit }: { room: string; visit: string },
+  { log }: World,
+): Promise<void> {
+  try {
+    await engine.revoke(room, visit);
+  } catch (cause) {
+    log.warn({ err: cause, room }, "a visit to the payment room could not be ended");
+  }
+}
+
+/** A directory for shops alone, where the engine is the caller's own. Null: it is not needed. */
+async function ownHost(
+  { shops, data }: Settings,
+  { engine, deskOf }: FairgateOptions,
+  world: World,
+): Promise<DurableHost | null> {
+  const isNeeded = engine !== undefined && deskOf === undefined && Object.keys(shops).length > 0;
+  return isNeeded && data !== null ? DurableHost.open({ directory: data, world }) : null;
+}
+
+function noLedger(name: string): never {
+  throw new Error(`the shop ${name} has no data directory`);
 }
 
 /** An engine that the caller opened and closes. */

@@ -5,8 +5,8 @@ import { settingsFrom } from "../config/load.ts";
 import type { Settings, SettingsInput } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Log, World } from "../core/world.ts";
-import { checkTemplate } from "../gateway/page/render.ts";
 import { type Fairgate, openFairgate } from "./open-fairgate.ts";
+import { OTHER_CHECKS } from "./other-checks.ts";
 
 /** The settings file's keys as an object, and what only a program can give. */
 export type GatewayOptions = SettingsInput & {
@@ -25,7 +25,7 @@ export async function openForProgram(
   const result = settingsFrom(input, {
     environment: process.env,
     readFile: (name) => readFileSync(name, "utf8"),
-    checkPage: checkTemplate,
+    ...OTHER_CHECKS,
     needsOrigin: false,
   });
   if (!result.ok) throw new Error(`the gateway's settings are not right\n${explain(result.problems)}`);

@@ -17,6 +17,7 @@ const TEXT_CHARACTERS_MAX = 16 * 1_048_576;
 
 export class RedisData implements Data {
   readonly storageOf = null;
+  readonly host = null;
   readonly broken = new Promise<never>(() => {});
   readonly #link: RedisLink;
   readonly #world: World;

@@ -45,9 +45,13 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
       .option("--crowd <number>", "how many simulated visitors to keep in the line", "60")
       .action((await import("./demo/demo.ts")).demo),
   keys: async (command) => {
-    const { newSecret, originKey } = await import("./keys.ts");
+    const { newSecret, newWebhookSecret, originKey } = await import("./keys.ts");
     command.description("Secrets for tickets and passes.");
     command.command("new").description("Print a new secret.").action(newSecret);
+    command
+      .command("webhook")
+      .description("Print a new secret for webhooks (shops.<name>.payment, shops.<name>.orders).")
+      .action(newWebhookSecret);
     command
       .command("origin")
       .description("Print the key with which an origin checks HS256 tokens (origin.token: hs256).")

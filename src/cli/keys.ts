@@ -1,6 +1,6 @@
 /**
- * `fairgate keys new`: a secret nobody can guess. `fairgate keys origin`: the key with which an origin checks HS256
- * tokens. Both on standard output and nowhere else.
+ * `fairgate keys new`: a secret nobody can guess. `fairgate keys webhook`: one in the form that webhooks have. `fairgate keys
+ * origin`: the key with which an origin checks HS256 tokens. Each on standard output and nowhere else.
  */
 import { randomBytes } from "node:crypto";
 import { explain } from "../config/explain.ts";
@@ -13,6 +13,11 @@ const SECRET_BYTES = 32;
 
 export function newSecret(): void {
   process.stdout.write(`${randomBytes(SECRET_BYTES).toString("base64url")}\n`);
+}
+
+/** Prints a secret for Standard Webhooks, as providers and receivers take it. */
+export function newWebhookSecret(): void {
+  process.stdout.write(`whsec_${randomBytes(SECRET_BYTES).toString("base64")}\n`);
 }
 
 /** Prints the key in base64url, derived from the secret in the environment or in the settings. */

@@ -1,9 +1,9 @@
 /** The settings a command was given: file, flags and environment, read and checked. */
 import { existsSync, readFileSync } from "node:fs";
+import { OTHER_CHECKS } from "../assembly/other-checks.ts";
 import type { Flags } from "../config/flags.ts";
 import { type LoadResult, loadSettings } from "../config/load.ts";
 import type { Problem } from "../config/problem.ts";
-import { checkTemplate } from "../gateway/page/render.ts";
 
 export const DEFAULT_FILE = "fairgate.yaml";
 
@@ -22,7 +22,7 @@ export type SettingsFlags = Flags & { readonly config?: string };
 export function readSettings(flags: SettingsFlags): LoadResult {
   const file = flags.config ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null);
   const readFile = (name: string) => readFileSync(name, "utf8");
-  if (file === null) return loadSettings(null, flags, process.env, readFile, checkTemplate);
+  if (file === null) return loadSettings(null, flags, process.env, readFile, OTHER_CHECKS);
   let text: string;
   try {
     text = readFile(file);
@@ -31,5 +31,5 @@ export function readSettings(flags: SettingsFlags): LoadResult {
     const source = { kind: "file", name: file, spot: null } as const;
     return { ok: false, problems: [{ code: "unreadable", path: "", message, hint: "", source }] };
   }
-  return loadSettings({ text, file }, flags, process.env, readFile, checkTemplate);
+  return loadSettings({ text, file }, flags, process.env, readFile, OTHER_CHECKS);
 }

@@ -40,6 +40,8 @@ interface Needs {
   readonly uses: (room: KnownRoom, path: Path) => readonly Use[];
   /** Why such an engine cannot do it, and what to take out. */
   readonly hints: Partial<Readonly<Record<EngineKind, string>>>;
+  /** What else to do, where not everything that the engine lacks is in the engine that its words name. */
+  readonly instead?: string;
 }
 
 type DoorKey = "queueingMethod" | "fillNoShows";
@@ -92,6 +94,17 @@ const ROOM_NEEDS: readonly Needs[] = [
       ),
     hints: { relaxed: "The places of a relaxed line cannot be drawn. Take it out" },
   },
+  {
+    capability: "shop",
+    uses: ({ shop }, path) =>
+      shop == null ? [] : [{ path: [...path, "shop"], is: `is ${safeText(shop, NAME_CHARACTERS_MAX)}` }],
+    hints: {
+      redis: "A shop is kept by one gateway. Take shop out",
+      relaxed: "A shop is kept by one gateway. Take shop out",
+      cluster: "A shop is kept by one gateway. Take shop out",
+    },
+    instead: "or keep the line in memory, with a data directory",
+  },
 ];
 
 const WORDS: Readonly<Record<EngineKind, { readonly is: string; readonly instead: string }>> = {
@@ -118,14 +131,14 @@ export function checkDoorCapabilities(
 }
 
 function missing(
-  { capability, uses, hints }: Needs,
+  { capability, uses, hints, instead: own }: Needs,
   room: KnownRoom,
   path: Path,
   engine: EngineKind,
 ): Finding[] {
   if (CAPABILITIES[engine][capability]) return [];
   const { is: engineIs, instead } = WORDS[engine];
-  const hint = `${hints[engine] ?? "It cannot do that. Take it out"}, ${instead}.`;
+  const hint = `${hints[engine] ?? "It cannot do that. Take it out"}, ${own ?? instead}.`;
   return uses(room, path).map(({ path: at, at: part = "value" as const, is }): Finding => {
     const message = `${formatPath(at)} ${is}, and ${engineIs}`;
     return { code: "conflict", path: at, at: part, message, hint };

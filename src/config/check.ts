@@ -3,6 +3,7 @@
  * other, secrets, and the files that settings name. Each step runs on what the earlier steps could parse, so that one
  * wrong value hides no other problem.
  */
+import { type CheckCatalogue, readCatalogues } from "./catalogue-check.ts";
 import { checkTls, type FileAnswer, locateFile, type ReadFile, readPage, tryRead } from "./check-files.ts";
 import {
   type ClusterSecrets,
@@ -12,7 +13,7 @@ import {
 } from "./cluster-settings.ts";
 import { cautions, checkOpenControl, crossCheck } from "./cross-check.ts";
 import { toFindings } from "./issues.ts";
-import { type LaneSecrets, readLaneSecrets } from "./lane-members.ts";
+import { readLaneSecrets } from "./lane-members.ts";
 import { settingsOutline } from "./outline.ts";
 import {
   type Finding,
@@ -42,9 +43,10 @@ import {
   type SecretAnswer,
   TOKEN_VARIABLE,
 } from "./secrets.ts";
+import { readShopSecrets } from "./shop-secrets.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-export type { CheckPage };
+export type { CheckCatalogue, CheckPage };
 
 export type LoadResult =
   | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly Problem[] }
@@ -57,6 +59,7 @@ export interface CheckContext {
   readonly environment: Environment;
   readonly readFile: ReadFile;
   readonly checkPage: CheckPage;
+  readonly checkCatalogue: CheckCatalogue;
   /** Relative file names start from this file's folder; null: from the current directory. */
   readonly settingsFile: string | null;
   /** False where a secret is generated for the run. */
@@ -74,6 +77,8 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   const secrets = checkSecrets(known, context, read);
   const secretSources = { environment: context.environment, read };
   const lanes = readLaneSecrets(known.rooms ?? {}, secretSources);
+  const shops = readShopSecrets(known.shops ?? {}, secretSources);
+  const catalogues = readCatalogues(known, { read, check: context.checkCatalogue });
   const redis = readRedisSecrets(known.redis ?? null, secretSources);
   const cluster = readClusterSecrets(known.cluster ?? null, secretSources);
   const pages = checkPages(known, context, read);
@@ -84,6 +89,8 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
     ...(known.tls ? checkTls(known.tls, read) : []),
     ...secrets.problems,
     ...lanes.problems,
+    ...shops.problems,
+    ...catalogues.problems,
     ...redis.problems,
     ...cluster.problems,
     ...checkClusterSecret(cluster.secret, [
@@ -97,11 +104,17 @@ export function checkValues(given: unknown, context: CheckContext): LoadResult {
   const problems = [...context.early, ...atMost(findings).map(located)];
   if (problems.length > 0 || !parsed.success) return { ok: false, problems: sortProblems(problems) };
   const { settingsFile } = context;
-  const found = { secrets, laneSecrets: lanes.secrets, redis, cluster, pages: pages.html, settingsFile };
+  const beside = {
+    laneSecrets: lanes.secrets,
+    shopSecrets: shops.secrets,
+    firstCatalogues: catalogues.catalogues,
+  };
+  const found = { secrets, beside, redis, cluster, pages: pages.html, settingsFile };
   const settings = complete(parsed.data, found);
   const warnings = [
     ...cautions(known),
     ...secrets.cautions,
+    ...catalogues.cautions,
     ...redis.cautions,
     ...cluster.cautions,
     ...unused,
@@ -223,7 +236,7 @@ function checkPages(
 
 interface Found {
   readonly secrets: CheckedSecrets;
-  readonly laneSecrets: LaneSecrets;
+  readonly beside: Pick<Settings, "laneSecrets" | "shopSecrets" | "firstCatalogues">;
   readonly redis: RedisSecrets;
   readonly cluster: ClusterSecrets;
   readonly pages: ReadonlyMap<string, string>;
@@ -232,7 +245,7 @@ interface Found {
 
 /** The settings with secrets and pages read in, and file names made absolute. */
 function complete(parsed: FileSettings, found: Found): Settings {
-  const { secrets, laneSecrets, pages, settingsFile } = found;
+  const { secrets, beside, pages, settingsFile } = found;
   const { secretFile: _, control, ...settings } = parsed;
   const absolute = (fileName: string) => locateFile(fileName, settingsFile);
   const { tls, accessLog } = settings;
@@ -247,8 +260,13 @@ function complete(parsed: FileSettings, found: Found): Settings {
     );
     return [name, { ...room, page: withText(room.page, ["rooms", name, "page"]), events }];
   });
+  const shops = Object.entries(settings.shops).map(([name, shop]) => [
+    name,
+    { ...shop, catalogueFile: shop.catalogueFile && absolute(shop.catalogueFile) },
+  ]);
   return {
     ...settings,
+    shops: Object.fromEntries(shops),
     tls: tls && { certificateFile: absolute(tls.certificateFile), keyFile: absolute(tls.keyFile) },
     data: settings.data && absolute(settings.data),
     accessLog: accessLog && {
@@ -259,7 +277,7 @@ function complete(parsed: FileSettings, found: Found): Settings {
     cluster: settings.cluster && toClusterSettings(settings.cluster, found.cluster),
     secret: secrets.secret,
     previousSecrets: [...settings.previousSecrets, ...secrets.previous],
-    laneSecrets,
+    ...beside,
     control: { listen: control.listen, token: secrets.token },
     rooms: Object.fromEntries(rooms),
   };

@@ -18,6 +18,7 @@ import type { Known } from "./salvage.ts";
 import type { FileSettings, OriginSettings } from "./schema.ts";
 import { TOKEN_VARIABLE } from "./secrets.ts";
 import { settingsDuring } from "./settings-during.ts";
+import { checkShops, shopCautions } from "./shop-check.ts";
 import { formatDuration } from "./units.ts";
 
 /** Problems between settings. */
@@ -31,6 +32,7 @@ export function crossCheck(settings: Known<FileSettings>): Finding[] {
     ...checkRedis(settings),
     ...checkCluster(settings),
     ...checkBudgets(settings),
+    ...checkShops(settings),
     ...checkLineNeedsRedis(settings),
     ...checkRooms(settings),
     ...Object.entries(settings.rooms ?? {}).flatMap(([name, room]) => [
@@ -70,6 +72,7 @@ export function cautions(settings: Known<FileSettings>): Finding[] {
       cookieCautions(room ?? {}, ["rooms", name]),
     ),
     ...http2Cautions(settings),
+    ...shopCautions(settings),
   ];
 }
 

@@ -16,7 +16,7 @@ export const EVENTS_MAX = 20;
 
 /**
  * Settings that an event cannot override: which requests the room is for, its visitors' cookies, what it shares with other
- * rooms, and how its line is kept.
+ * rooms or sells, and how its line is kept.
  */
 const KEPT = [
   "host",
@@ -28,6 +28,7 @@ const KEPT = [
   "corsOrigins",
   "budget",
   "guaranteed",
+  "shop",
   "line",
   "shards",
   "peek",

@@ -2,13 +2,13 @@
  * Checks between the settings of a lane's members, and the secrets they name. The secrets are returned beside the settings,
  * never inside them.
  */
-import type { LaneJwt, LaneMembers } from "./lane-schema.ts";
-import { type Finding, formatPath, type Path, safeText } from "./problem.ts";
+import type { JwtKeys, LaneJwt, LaneMembers } from "./lane-schema.ts";
+import { readNamedSecret } from "./named-secret.ts";
+import { type Finding, formatPath, type Path } from "./problem.ts";
 import type { Known } from "./salvage.ts";
-import { chooseSecret, type SecretSources } from "./secrets.ts";
+import type { SecretSources } from "./secrets.ts";
 
 const KEY_SETTINGS = ["secretVariable", "secretFile", "publicKey", "jwks"] as const;
-const VARIABLE_CHARACTERS_SHOWN_MAX = 60;
 
 /** Rooms as far as they are known, with their lanes. */
 export type RoomsWithLanes = Readonly<Record<string, Known<RoomWithLanes> | undefined>>;
@@ -40,7 +40,7 @@ export function checkLaneMembers(
   return [
     ...checkAnybody(members, path),
     ...checkHeader(members, path, trustedProxies),
-    ...(jwt ? [...checkPlaces(jwt, at), ...checkKeys(jwt, at)] : []),
+    ...(jwt ? [...checkPlaces(jwt, at), ...checkJwtKeys(jwt, at)] : []),
   ];
 }
 
@@ -53,16 +53,10 @@ export function readLaneSecrets(rooms: RoomsWithLanes, sources: SecretSources): 
       const jwt = about?.members?.jwt;
       if (!jwt) continue;
       const path = ["rooms", room, "lanes", lane, "members", "jwt"];
-      const named = jwt.secretVariable ?? "";
-      // A property every object inherits, such as `constructor`, is no variable.
-      const variable = Object.hasOwn(sources.environment, named) ? named : "";
-      const fileName = named === "" ? jwt.secretFile : null;
-      const at = { path: [...path, "secretVariable"], filePath: [...path, "secretFile"] };
-      const answer = chooseSecret({ what: "secret", variable, ...at, value: null, fileName }, sources);
+      const answer = readNamedSecret(jwt, path, sources);
       problems.push(...answer.problems);
       const [secret] = answer.secrets;
       if (secret !== undefined) secrets.set(laneKey(room, lane), secret);
-      else if (named !== "" && answer.problems.length === 0) problems.push(noVariable(named, path));
     }
   return { secrets, problems };
 }
@@ -91,7 +85,8 @@ function checkPlaces({ header, cookie }: Known<LaneJwt>, path: Path): Finding[] 
   return [{ code: "conflict", path, at: "key", message, hint: "Set one of them, or both." }];
 }
 
-function checkKeys(jwt: Known<LaneJwt>, path: Path): Finding[] {
+/** A JWT is checked by one key. */
+export function checkJwtKeys(jwt: Known<JwtKeys>, path: Path): Finding[] {
   if (KEY_SETTINGS.some((key) => jwt[key] === undefined)) return [];
   const [first, second] = KEY_SETTINGS.filter((key) => jwt[key] !== null);
   if (first === undefined) {
@@ -102,11 +97,4 @@ function checkKeys(jwt: Known<LaneJwt>, path: Path): Finding[] {
   if (second === undefined) return [];
   const message = `${formatPath([...path, first])} and ${second} are both set`;
   return [{ code: "conflict", path: [...path, second], at: "key", message, hint: "Keep one of them." }];
-}
-
-function noVariable(variable: string, path: Path): Finding {
-  const at = [...path, "secretVariable"];
-  const name = safeText(variable, VARIABLE_CHARACTERS_SHOWN_MAX);
-  const message = `${formatPath(at)} names ${name}, which is not in the environment`;
-  return { code: "missing", path: at, at: "value", message, hint: `\`export ${name}=…\` before starting.` };
 }

@@ -8,7 +8,8 @@
  */
 import { z } from "zod";
 import { KEY_SET_CHARACTERS_MAX, readKeySet, readPublicKey } from "./jwt-keys.ts";
-import { fileName, isTrue, listOf, readable, setting, text } from "./kinds.ts";
+import { isTrue, listOf, readable, setting, text } from "./kinds.ts";
+import { namedSecretSettings } from "./named-secret.ts";
 import { network } from "./network.ts";
 import type { Read } from "./route.ts";
 
@@ -23,36 +24,18 @@ const OUR_NAME = /^(?:__host-)?fairgate[^a-z0-9]/i;
 
 const headerName = () =>
   readable(readName, { kind: "header", max: NAME_CHARACTERS_MAX, shape: "a header's name such as X-Tier" });
-const cookieName = () =>
+export const cookieName = () =>
   readable(readName, { kind: "cookie", max: NAME_CHARACTERS_MAX, shape: "a cookie's name such as session" });
-const value = () => text({ max: VALUE_CHARACTERS_MAX }).min(1);
-const values = () => listOf(value(), { min: 1, max: VALUES_MAX, of: "texts such as [gold]" });
+export const claimValue = () => text({ max: VALUE_CHARACTERS_MAX }).min(1);
+const values = () => listOf(claimValue(), { min: 1, max: VALUES_MAX, of: "texts such as [gold]" });
 
-const jwtSchema = z
-  .strictObject({
-    header: setting(headerName().nullable(), "Authorization").describe(
-      "Header that holds the JWT, with or without `Bearer` before it. null: none.",
-    ),
-    cookie: setting(cookieName(), null).describe(
-      "Cookie that holds the JWT, used when the header has none. null: none.",
-    ),
-    claim: text({ max: VALUE_CHARACTERS_MAX, shape: "a claim's name such as tier" })
-      .min(1)
-      .describe("Claim that decides who is in the lane. `app.tier` is `tier` inside `app`."),
-    values: values().describe(
-      "Accepted values of the claim. If the claim is a list, one of its entries must be one of these.",
-    ),
-    secretVariable: setting(
-      readable(readVariable, {
-        kind: "variable",
-        max: NAME_CHARACTERS_MAX,
-        shape: "the name of an environment variable such as SHOP_JWT_SECRET",
-      })
-        // Somebody will put the secret itself here, so a wrong value must not be quoted.
-        .meta({ isSecret: true }),
-      null,
-    ).describe("Environment variable that holds the secret the JWTs are signed with (HS256)."),
-    secretFile: setting(fileName(), null).describe("File that holds the secret instead."),
+/**
+ * What a JWT is checked by: one of the four keys, and whom it must be from and for. `meanwhile`: what it means that a key
+ * set cannot be fetched.
+ */
+export function jwtKeySettings(meanwhile: string) {
+  return {
+    ...namedSecretSettings({ like: "SHOP_JWT_SECRET", purpose: "the JWTs are signed with (HS256)" }),
     publicKey: setting(
       readable(readPublicKey, {
         kind: "key",
@@ -69,10 +52,28 @@ const jwtSchema = z
       }).meta({ isSecret: true }),
       null,
     ).describe(
-      "Key set of the JWTs' issuer, or its address, which is fetched every ten minutes and when a new key id appears. While it cannot be fetched, nobody gets into the lane by a JWT.",
+      `Key set of the JWTs' issuer, or its address, which is fetched every ten minutes and when a new key id appears. While it cannot be fetched, ${meanwhile}.`,
     ),
-    issuer: setting(value(), null).describe("What `iss` must be. null: it is not checked."),
-    audience: setting(value(), null).describe("What `aud` must be or contain. null: it is not checked."),
+    issuer: setting(claimValue(), null).describe("What `iss` must be. null: it is not checked."),
+    audience: setting(claimValue(), null).describe("What `aud` must be or contain. null: it is not checked."),
+  };
+}
+
+const jwtSchema = z
+  .strictObject({
+    header: setting(headerName().nullable(), "Authorization").describe(
+      "Header that holds the JWT, with or without `Bearer` before it. null: none.",
+    ),
+    cookie: setting(cookieName(), null).describe(
+      "Cookie that holds the JWT, used when the header has none. null: none.",
+    ),
+    claim: text({ max: VALUE_CHARACTERS_MAX, shape: "a claim's name such as tier" })
+      .min(1)
+      .describe("Claim that decides who is in the lane. `app.tier` is `tier` inside `app`."),
+    values: values().describe(
+      "Accepted values of the claim. If the claim is a list, one of its entries must be one of these.",
+    ),
+    ...jwtKeySettings("nobody gets into the lane by a JWT"),
   })
   .meta({
     shape: "a mapping with at least claim, values and one of secretVariable, secretFile, publicKey, jwks",
@@ -104,6 +105,11 @@ export const laneMembersSchema = z.strictObject({
 
 export type LaneMembers = z.output<typeof laneMembersSchema>;
 export type LaneJwt = NonNullable<LaneMembers["jwt"]>;
+/** By what a JWT is checked. */
+export type JwtKeys = Pick<
+  LaneJwt,
+  "secretVariable" | "secretFile" | "publicKey" | "jwks" | "issuer" | "audience"
+>;
 
 /** True when a lane's `jwks` is the address of a key set, not the key set itself. */
 export function isKeyAddress(jwks: string): boolean {
@@ -113,12 +119,6 @@ export function isKeyAddress(jwks: string): boolean {
 function readName(written: string): Read<string> {
   if (!TOKEN.test(written)) return { wrong: "has a character in it that no such name has" };
   return OUR_NAME.test(written) ? { wrong: "is Fairgate's own" } : { value: written };
-}
-
-function readVariable(written: string): Read<string> {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(written)
-    ? { value: written }
-    : { wrong: "is not a variable's name" };
 }
 
 function readKeys(written: string): Read<string> {

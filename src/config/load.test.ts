@@ -321,13 +321,9 @@ test("a custom page is read from its file and handed over as text", () => {
 test("what the page check finds is shown at the page's line", () => {
   const text = `${ONE_ROOM}    page:\n      customPageHtml: "{{ahed}}"\n`;
   const source = { text, file: "fairgate.yaml" };
-  const result = loadSettings(
-    source,
-    {},
-    WITH_SECRET,
-    noFiles,
-    () => "line 1: there is no variable {{ahed}}",
-  );
+  const result = loadSettings(source, {}, WITH_SECRET, noFiles, {
+    checkPage: () => "line 1: there is no variable {{ahed}}",
+  });
   assert.ok(!result.ok);
   assert.deepEqual(
     result.problems.map(({ message, source }) => [message, source.spot?.line]),

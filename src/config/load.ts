@@ -5,13 +5,7 @@
  *
  * Nothing here listens, connects or reads the disk by itself; reading files is handed in.
  */
-import {
-  type CheckContext,
-  type CheckPage,
-  checkValues,
-  type Environment,
-  type LoadResult,
-} from "./check.ts";
+import { type CheckContext, checkValues, type Environment, type LoadResult } from "./check.ts";
 import type { ReadFile } from "./check-files.ts";
 import type { SettingsText } from "./file-sources.ts";
 import { applyFlags, FLAGS, type Flags } from "./flags.ts";
@@ -19,18 +13,22 @@ import { settingsOutline } from "./outline.ts";
 import { type Problem, type Source, sortProblems } from "./problem.ts";
 import { readSettingsFile } from "./settings-file.ts";
 
-export type { CheckPage, Environment, LoadResult, ReadFile, SettingsText };
+export type { Environment, LoadResult, ReadFile, SettingsText };
 
-/** Settings from a file, or from flags alone when there is none. `checkPage` looks at custom waiting pages. */
+/** Looks at custom waiting pages and at catalogues: each is another folder's to know. */
+export type OtherChecks = Pick<CheckContext, "checkPage" | "checkCatalogue">;
+const NO_CHECKS: OtherChecks = { checkPage: () => null, checkCatalogue: () => [] };
+
+/** Settings from a file, or from flags alone when there is none. */
 export function loadSettings(
   source: SettingsText | null,
   flags: Flags,
   environment: Environment,
   readFile: ReadFile,
-  checkPage: CheckPage = () => null,
+  others: Partial<OtherChecks> = {},
 ): LoadResult {
-  const needs = { needsSecret: !flags.isDemo, needsOrigin: true };
-  if (!source) return fromFlags(flags, { ...needs, environment, readFile, checkPage, settingsFile: null });
+  const needs = { ...NO_CHECKS, ...others, needsSecret: !flags.isDemo, needsOrigin: true };
+  if (!source) return fromFlags(flags, { ...needs, environment, readFile, settingsFile: null });
   const file = readSettingsFile(source, settingsOutline());
   if (!file.value) return { ok: false, problems: sortProblems(file.problems) };
   const { value, sources, problems } = applyFlags(file.value, flags, file.sources);
@@ -41,7 +39,6 @@ export function loadSettings(
     early,
     environment,
     readFile,
-    checkPage,
     settingsFile: source.file,
   });
 }
@@ -52,7 +49,7 @@ export function settingsFrom(
   context: Pick<CheckContext, "environment" | "readFile"> & Partial<CheckContext>,
 ): LoadResult {
   const source: Source = { kind: "object", name: "settings", spot: null };
-  const defaults = { checkPage: () => null, settingsFile: null, needsSecret: true, needsOrigin: true };
+  const defaults = { ...NO_CHECKS, settingsFile: null, needsSecret: true, needsOrigin: true };
   return checkValues(input, { ...defaults, ...context, sources: { find: () => source }, early: [] });
 }
 

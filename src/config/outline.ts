@@ -3,6 +3,7 @@
  * the error messages read this tree, never the schema's insides; it is made from the JSON Schema that zod writes.
  */
 import { z } from "zod";
+import { catalogueSchema } from "./catalogue-schema.ts";
 import type { Path } from "./problem.ts";
 import { roomSchema, settingsSchema } from "./schema.ts";
 
@@ -41,6 +42,7 @@ interface JsonSchema {
 
 let settings: Setting | undefined;
 let room: Setting | undefined;
+let catalogue: Setting | undefined;
 
 /** The tree of all settings, made once. */
 export function settingsOutline(): Setting {
@@ -52,6 +54,12 @@ export function settingsOutline(): Setting {
 export function roomOutline(): Setting {
   room ??= outlineOf(roomSchema);
   return room;
+}
+
+/** The tree of a shop's catalogue. */
+export function catalogueOutline(): Setting {
+  catalogue ??= outlineOf(catalogueSchema);
+  return catalogue;
 }
 
 function outlineOf(schema: z.ZodType): Setting {

@@ -36,6 +36,7 @@ const FILE_ONLY = new Set([
   "origin",
   "budget",
   "guaranteed",
+  "shop",
   "lanes.*.members.jwt",
   "page.customPageFile",
 ]);

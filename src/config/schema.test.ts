@@ -167,7 +167,7 @@ test("an event that says nothing of the room holds nothing of it", () => {
   });
 });
 
-test("an event may say what its room may say, but for what finds the room, its visitors, what rooms share, and the line", () => {
+test("an event may say what its room may say, but for what finds the room, its visitors, what rooms share or sell, and the line", () => {
   const inEvent = settingAt(settingsOutline(), ["rooms", "main", "events", 0])!.children;
   const inRoom = settingAt(settingsOutline(), ["rooms", "main"])!.children;
   const names = new Set(inEvent.map(({ key }) => key));
@@ -175,7 +175,7 @@ test("an event may say what its room may say, but for what finds the room, its v
     inRoom.map(({ key }) => key).filter((key) => !names.has(key)),
     [
       ...["host", "path", "additionalRoutes", "origin", "budget", "guaranteed"],
-      ...["line", "shards", "peek", "cookieDomain", "corsOrigins", "cookieAttributes", "events"],
+      ...["line", "shards", "peek", "shop", "cookieDomain", "corsOrigins", "cookieAttributes", "events"],
     ],
   );
 });

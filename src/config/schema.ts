@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 import { DEFAULT_RULES } from "../core/rules.ts";
+import type { WrittenCatalogue } from "../shop/rules/written-catalogue.ts";
 import { abuseSchema } from "./abuse-schema.ts";
 import { bypassSchema } from "./bypass-schema.ts";
 import { clusterSchema } from "./cluster-schema.ts";
@@ -48,6 +49,8 @@ import { network } from "./network.ts";
 import { redisSchema } from "./redis-schema.ts";
 import type { RedisSettings } from "./redis-settings.ts";
 import { type Read, readAddress, readDomain, readHost, readOrigin, readPath } from "./route.ts";
+import { roomShopSettings, shopSchema } from "./shop-schema.ts";
+import type { SecretsOfShops } from "./shop-secrets.ts";
 import { formatDuration } from "./units.ts";
 
 export const ROOMS_MAX = 1_000;
@@ -304,6 +307,7 @@ const plainRoomSchema = z.strictObject({
     "How many slots of the budget are always reserved for this room, however busy the others are.",
   ),
   ...lineSettings,
+  ...roomShopSettings,
   message: setting(text({ max: 2_000 }), DEFAULT_RULES.message).describe(
     "Your message to everyone waiting, shown on the page.",
   ),
@@ -529,6 +533,9 @@ export const settingsSchema = z.strictObject({
   budgets: setting(z.record(z.string(), budgetSchema), {}).describe(
     `Capacities that several rooms share, because they share an origin. A name is ${NAME_SHAPE}.`,
   ),
+  shops: setting(z.record(z.string(), shopSchema), {}).describe(
+    `What is sold behind the rooms, each shop with a stock of its own; needs \`data\`. docs/shop.md begins with one. A name is ${NAME_SHAPE}.`,
+  ),
   rooms: setting(z.record(z.string(), roomSchema), {}).describe(
     `The rooms: each is one line and one door for a set of routes. A name is ${NAME_SHAPE}.`,
   ),
@@ -559,6 +566,10 @@ export type Settings = Omit<FileSettings, "secretFile" | "control" | "redis" | "
   cluster: ClusterSettings | null;
   /** The keys for the JWTs of lanes' members, kept apart from the rooms, which are shown to operators. */
   laneSecrets: LaneSecrets;
+  /** Beside the shops, for the same reason. */
+  shopSecrets: SecretsOfShops;
+  /** The catalogues that shops begin with, by shop. */
+  firstCatalogues: ReadonlyMap<string, WrittenCatalogue>;
 };
 
 function colour() {

@@ -1,6 +1,6 @@
 /**
- * A settings file: YAML in, plain values out, with the line and column of everything in it. The text is input from outside: its
- * size, its nesting and what its aliases may grow to are limited.
+ * A settings file, or another one in its form: YAML in, plain values out, with the line and column of everything in it. The text
+ * is input from outside: its size, its nesting and what its aliases may grow to are limited.
  */
 import {
   type Document,
@@ -30,16 +30,31 @@ export interface ReadAnswer {
   readonly sources: SettingSources;
 }
 
-/** Reads a settings file's text as far as it can be read. */
-export function readSettingsFile(source: SettingsText, root: Setting): ReadAnswer {
-  if (Buffer.byteLength(source.text) > FILE_BYTES_MAX) {
+/** What a file is for. */
+export interface FileForm {
+  readonly bytesMax: number;
+  /** For one that is larger, and for one that is empty. */
+  readonly hints: { readonly tooLarge: string; readonly empty: string };
+}
+
+const SETTINGS: FileForm = {
+  bytesMax: FILE_BYTES_MAX,
+  hints: {
+    tooLarge: "Settings are small. Is this the right file?",
+    empty: "It needs at least an origin and a room; fairgate.example.yaml shows every setting.",
+  },
+};
+
+/** Reads a file's text as far as it can be read. */
+export function readSettingsFile(source: SettingsText, root: Setting, form = SETTINGS): ReadAnswer {
+  const { bytesMax, hints } = form;
+  if (Buffer.byteLength(source.text) > bytesMax)
     return stop(
       source,
       "too-large",
-      "the file is larger than 1 MB",
-      "Settings are small. Is this the right file?",
+      `the file is larger than ${bytesMax / FILE_BYTES_MAX} MB`,
+      hints.tooLarge,
     );
-  }
   const lines = new LineCounter();
   const document = parse(source.text, lines);
   if (!document) {
@@ -55,15 +70,18 @@ export function readSettingsFile(source: SettingsText, root: Setting): ReadAnswe
     syntaxProblem(error, document, sources),
   );
   if (syntax.length > 0) return { value: undefined, problems: onePerLine(syntax), sources };
-  return readDocument(source, document, sources);
+  return readDocument(source, document, sources, hints.empty);
 }
 
-function readDocument(source: SettingsText, document: Document.Parsed, sources: FileSources): ReadAnswer {
+function readDocument(
+  source: SettingsText,
+  document: Document.Parsed,
+  sources: FileSources,
+  emptyHint: string,
+): ReadAnswer {
   const { contents } = document;
-  if (contents === null || (isScalar(contents) && contents.value === null)) {
-    const hint = "It needs at least an origin and a room; fairgate.example.yaml shows every setting.";
-    return stop(source, "empty", "the file is empty", hint);
-  }
+  if (contents === null || (isScalar(contents) && contents.value === null))
+    return stop(source, "empty", "the file is empty", emptyHint);
   if (!isMap(contents)) {
     const hint = 'It should be lines of "setting: value", such as listen: ":8080".';
     return stop(source, "invalid", "the file is not a mapping", hint);

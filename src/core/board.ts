@@ -29,6 +29,16 @@ export interface Board {
   readonly lanes?: Readonly<Record<number, LaneBoard>>;
   /** The draw of the event that is on or comes next. Not there: none. */
   readonly draw?: DrawNotice;
+  /** What is left to buy behind the room. Not there: nothing is sold there, or nobody has looked yet. */
+  readonly stock?: StockNotice;
+}
+
+/** What is left for those who wait. */
+export interface StockNotice {
+  /** Everything that is offered behind the room is sold. */
+  readonly isSoldOut: boolean;
+  /** An estimate: for those with more people ahead, probably nothing will be left. Null: nobody can say. */
+  readonly reach: number | null;
 }
 
 /** The board of one lane: what these are for everybody. */

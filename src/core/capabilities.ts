@@ -17,6 +17,8 @@ export interface Capabilities {
   readonly budgets: boolean;
   /** `fillNoShows`: turns given on top for those that will not be used. */
   readonly turnsOnTop: boolean;
+  /** `shop`: what is sold behind the room is kept with its line. */
+  readonly shop: boolean;
 }
 
 export type Capability = keyof Capabilities;
@@ -31,11 +33,13 @@ const ALL: Capabilities = {
   draws: true,
   budgets: true,
   turnsOnTop: true,
+  shop: true,
 };
 
 export const CAPABILITIES: Readonly<Record<EngineKind, Capabilities>> = {
   memory: ALL,
-  redis: ALL,
+  // A shop's ledger has one writer, which several gateways are not.
+  redis: { ...ALL, shop: false },
   // Its shards are independent: there is no total order, and no single place to count anything.
   relaxed: {
     exactOrder: false,
@@ -44,7 +48,8 @@ export const CAPABILITIES: Readonly<Record<EngineKind, Capabilities>> = {
     draws: false,
     budgets: false,
     turnsOnTop: false,
+    shop: false,
   },
   // Nodes give turns independently, so none of them knows how many will not be used.
-  cluster: { ...ALL, turnsOnTop: false },
+  cluster: { ...ALL, turnsOnTop: false, shop: false },
 };

@@ -18,6 +18,8 @@ test("items come out soonest first, and only when due", () => {
           ats.filter((at) => at <= now).sort((a, b) => a - b),
         );
         assert.equal(deadlines.size, ats.length - out.length);
+        const rest = ats.filter((at) => at > now);
+        assert.equal(deadlines.soonestAt, rest.length > 0 ? Math.min(...rest) : null);
       },
     ),
   );

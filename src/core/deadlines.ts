@@ -11,9 +11,9 @@ export class Deadlines<T> {
     return this.#at.length;
   }
 
-  /** When the next item is due; infinite when there is none. */
-  get nextAt(): number {
-    return this.#at[0] ?? Number.POSITIVE_INFINITY;
+  /** The soonest deadline; null when there is none. */
+  get soonestAt(): number | null {
+    return this.#at[0] ?? null;
   }
 
   /** The item that is due next; undefined when there is none. */

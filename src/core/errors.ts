@@ -340,6 +340,15 @@ export const LOG_CODES = {
     why: "The access log cannot be written, is written again, or lost lines.",
     action: "Look at the disk, the directory's rights, or the program that reads the log.",
   },
+  CALL_GIVEN_UP: {
+    why: "A call that must be made (a capture, a void or a refund at the payment provider, or a webhook to you) failed too often, or was refused for good; `problem` says how it ended.",
+    action:
+      "Put right what `problem` names, then have it sent again. For a payment look at the provider's own records first.",
+  },
+  CALL_DROPPED: {
+    why: "More calls were given up than are kept, so the oldest of them is gone.",
+    action: "Put right why they fail. What was not told is in the export of the orders.",
+  },
   LOG_DROPPED: {
     why: "Lines of the log were dropped: nobody read standard output fast enough.",
     action: "Look at what collects the log.",

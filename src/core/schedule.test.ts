@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { proves } from "../testing/requirements/proves.ts";
 import { DEFAULT_RULES, type EventRules, type RoomRules } from "./rules.ts";
 import { overlapping, phaseAt } from "./schedule.ts";
 
@@ -35,7 +36,7 @@ describe("a room with one event", () => {
     assert.deepEqual(phaseAt(room, 199), prequeue);
   });
 
-  test("lets people in by the event's rules from its start to its end", () => {
+  test(proves(["me1"], "lets people in by the event's rules from its start to its end"), () => {
     const on = { rules: sale.rules, event: sale, isPrequeue: false, opensAt: null, until: 300 };
     assert.deepEqual(phaseAt(room, 200), on);
     assert.deepEqual(phaseAt(room, 299), on);

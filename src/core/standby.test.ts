@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { proves } from "../testing/requirements/proves.ts";
 import { ANSWERS_MIN } from "./load.ts";
 import type { StandbyRules } from "./rules.ts";
 import { Standby, type StandbySeen } from "./standby.ts";
@@ -41,30 +42,39 @@ function isLoud({ requestsPerSecond, activeUsers, answers, latencyMs, errors }: 
   return (latencyMs !== null && !(latencyMs <= 1_400)) || (errors > 0.035 && errors * answers >= 2.5);
 }
 
-test("the line starts at once when a threshold is crossed, whichever it is, and says by how much", () => {
-  const starts = (seen: Partial<StandbySeen>) => {
-    const standby = new Standby();
-    const remark = standby.turn(ANY_RULES, { ...CALM, ...seen }, START);
-    assert.equal(standby.isActive, remark !== null);
-    return remark?.text ?? null;
-  };
-  assert.equal(starts({}), null);
-  assert.equal(starts({ requestsPerSecond: 400 }), null);
-  assert.equal(starts({ requestsPerSecond: 523 }), "The line starts: 523 requests a second, more than 400.");
-  assert.equal(
-    starts({ activeUsers: 1_204 }),
-    "The line starts: 1,204 visitors on the site, more than 1,000.",
-  );
-  assert.equal(starts({ latencyMs: 3_140 }), "The line starts: the site takes 3.1 s, more than 2 s.");
-  assert.equal(
-    starts({ errors: 0.0621 }),
-    "The line starts: 6.2% of the site's answers are errors, more than 5%.",
-  );
-  assert.equal(
-    starts({ requestsPerSecond: 523, latencyMs: 3_140 }),
-    "The line starts: 523 requests a second, more than 400; the site takes 3.1 s, more than 2 s.",
-  );
-});
+test(
+  proves(
+    ["me1"],
+    "the line starts at once when a threshold is crossed, whichever it is, and says by how much",
+  ),
+  () => {
+    const starts = (seen: Partial<StandbySeen>) => {
+      const standby = new Standby();
+      const remark = standby.turn(ANY_RULES, { ...CALM, ...seen }, START);
+      assert.equal(standby.isActive, remark !== null);
+      return remark?.text ?? null;
+    };
+    assert.equal(starts({}), null);
+    assert.equal(starts({ requestsPerSecond: 400 }), null);
+    assert.equal(
+      starts({ requestsPerSecond: 523 }),
+      "The line starts: 523 requests a second, more than 400.",
+    );
+    assert.equal(
+      starts({ activeUsers: 1_204 }),
+      "The line starts: 1,204 visitors on the site, more than 1,000.",
+    );
+    assert.equal(starts({ latencyMs: 3_140 }), "The line starts: the site takes 3.1 s, more than 2 s.");
+    assert.equal(
+      starts({ errors: 0.0621 }),
+      "The line starts: 6.2% of the site's answers are errors, more than 5%.",
+    );
+    assert.equal(
+      starts({ requestsPerSecond: 523, latencyMs: 3_140 }),
+      "The line starts: 523 requests a second, more than 400; the site takes 3.1 s, more than 2 s.",
+    );
+  },
+);
 
 test("a threshold that is not set does not matter", () => {
   const standby = new Standby();

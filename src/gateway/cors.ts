@@ -7,9 +7,10 @@ import { NONE_ADDED } from "./answer-headers.ts";
 import { type Facts, headerOf } from "./facts.ts";
 
 /** Headers of our answers that a page may read. */
-const EXPOSED = "Fairgate-Token, Fairgate-Status, Retry-After";
-const OWN_METHODS = "GET, POST";
-const OWN_HEADERS = "Accept, Content-Type, Fairgate-Token, Fairgate-Work";
+const EXPOSED = "Fairgate-Shop, Fairgate-Token, Fairgate-Status, Retry-After";
+const OWN_METHODS = "GET, POST, DELETE";
+const OWN_HEADERS =
+  "Accept, Content-Type, Fairgate-Customer, Fairgate-Shop, Fairgate-Token, Fairgate-Work, Idempotency-Key";
 /** For calls of our own addresses, whose rules do not change. */
 const OWN_AGE_SECONDS = "600";
 /** For calls of the site, whose rules may change at any moment. */

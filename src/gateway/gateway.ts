@@ -4,42 +4,54 @@
  *
  *   facts ─▶ visit ─▶ verdict ─┬─ passOn ─▶ depart ─▶ the site, by whatever way the adapter has
  *                              ├─ stream ─▶ opened by the adapter
+ *                              ├─ takeBody ─▶ receive ─▶ read by the adapter ─▶ another verdict
  *                              └─ all else ─▶ render ─▶ status, headers, body
  */
 import type { Settings } from "../config/schema.ts";
+import type { StockNotice } from "../core/board.ts";
 import type { Engine, Eventually } from "../core/engine.ts";
 import { toHex } from "../core/hex.ts";
+import { phaseAt } from "../core/schedule.ts";
 import type { World } from "../core/world.ts";
+import type { VisitorShop } from "../shop/api/visitor-shop.ts";
 import { type StreamLimits, socketLimits } from "../sockets/socket-limits.ts";
 import { NONE_ADDED, PERSONAL_JSON } from "./answer-headers.ts";
 import { AskEngine } from "./ask-engine.ts";
+import { BodyIntake, declaredLength } from "./body-intake.ts";
 import { type Call, readCarrier } from "./call.ts";
 import { type Facts, headerOf } from "./facts.ts";
 import { withoutCode } from "./lanes/carried-code.ts";
 import { KeySets } from "./lanes/key-sets.ts";
-import { Newcomers } from "./newcomers.ts";
+import { type Gone, Newcomers } from "./newcomers.ts";
 import { createWatch } from "./origin-watch.ts";
 import { OWN_PREFIX, OwnAddresses } from "./own-addresses.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import { PacedLog } from "./paced-log.ts";
 import { PresenceReport } from "./presence.ts";
 import { originForm, type Refusal } from "./proxy/framing.ts";
+import { Memory } from "./proxy/slow-visitors.ts";
 import { createTrust, type Trust } from "./proxy/trust.ts";
 import { type Limited, RequestsUnderWay } from "./requests-under-way.ts";
 import { RoomFront } from "./room-front.ts";
 import { createRouter, type Routed, type Router } from "./route.ts";
+import { shopAddressAt } from "./shop/shop-addresses.ts";
+import { ShopEndpoints } from "./shop/shop-endpoints.ts";
+import { ShopFront } from "./shop/shop-front.ts";
+import { ShopStreams } from "./shop/shop-streams.ts";
 import { EventStreams } from "./streams/event-streams.ts";
 import type { OpenAnswer } from "./streams/open-answer.ts";
 import { StrayConnections } from "./streams/stray-connections.ts";
+import { StreamSeats } from "./streams/stream-seats.ts";
 import { VisitConnections } from "./streams/visit-connections.ts";
 import { hasCode, redirectWithoutCode, Threshold } from "./threshold.ts";
 import type { HeldPass } from "./tokens/held-tokens.ts";
 import { Keyring, type KeyringMemo, type KeyState } from "./tokens/keyring.ts";
 import { OriginTokens } from "./tokens/origin-token.ts";
+import { SHOP_TOKEN_LIFE_MS } from "./tokens/shop-token.ts";
 import { VisitorTokens } from "./tokens/visitor-tokens.ts";
 import { Traffic } from "./traffic.ts";
 import { UnprovenPlaces } from "./unproven-places.ts";
-import type { OpenStream, PassOn, Refuse, TooManyUnderWay, Verdict } from "./verdict.ts";
+import type { PassOn, Refuse, TakeBody, TooManyUnderWay, Verdict } from "./verdict.ts";
 import { type Stay, VisitorEndpoints } from "./visitor-endpoints.ts";
 
 const JWKS_PATH = "/.fairgate/jwks.json";
@@ -65,6 +77,8 @@ interface InForce {
   readonly trust: Trust;
   readonly fronts: ReadonlyMap<string, RoomFront>;
   readonly own: OwnAddresses;
+  /** By shop. */
+  readonly shops: ReadonlyMap<string, ShopFront>;
 }
 
 /** Settings with all that was built from them, to be put in force. */
@@ -87,6 +101,8 @@ export interface GatewayParts {
   readonly settings: Settings;
   readonly engine: Engine;
   readonly world: World;
+  /** The shop of a name; left out where there is none. */
+  readonly shopOf?: (name: string) => VisitorShop | undefined;
   /** How many files this process may open; left out where that does not matter. */
   readonly fileLimit?: number;
 }
@@ -97,11 +113,17 @@ export class Gateway {
   readonly #world: World;
   readonly #tokens: VisitorTokens;
   readonly streams: EventStreams;
+  readonly #seats: StreamSeats;
   readonly #streamLimits: (settings: Settings) => StreamLimits;
   readonly #endpoints: VisitorEndpoints;
+  readonly #shopEndpoints: ShopEndpoints;
+  readonly #shopStreams: ShopStreams;
+  readonly #shopOf: (name: string) => VisitorShop | undefined;
   readonly #threshold: Threshold;
   readonly #presence: PresenceReport;
   readonly #underWay: RequestsUnderWay;
+  /** For bodies that are read here. */
+  readonly #bodies = new Memory(() => this.#inForce.settings.limits.bufferedBodiesBytes);
   readonly #connections: VisitConnections;
   readonly #strays: StrayConnections;
   readonly #stop: (() => void)[] = [];
@@ -116,7 +138,7 @@ export class Gateway {
 
   /** A gateway that has yet to be configured. Its secret is that of `settings`. */
   constructor(parts: GatewayParts) {
-    const { engine, world, settings, fileLimit = Number.POSITIVE_INFINITY } = parts;
+    const { engine, world, settings, shopOf = () => undefined, fileLimit = Number.POSITIVE_INFINITY } = parts;
     const { traffic } = this;
     const keyring = newKeyring(settings);
     const ask = new AskEngine(traffic, world, settings.redis?.timeoutMs ?? 0);
@@ -125,11 +147,13 @@ export class Gateway {
     const tokens = new VisitorTokens(keyring, { traffic, unproven, world, trust });
     this.#streamLimits = (next) => socketLimits(next, fileLimit).streams;
     const limits = this.#streamLimits(settings);
-    const streams = new EventStreams({ engine, ask, traffic, limits, world });
+    const seats = new StreamSeats(limits, traffic);
+    const streams = new EventStreams({ engine, ask, seats, world });
     this.#engine = engine;
     this.#world = world;
     this.#tokens = tokens;
     this.streams = streams;
+    this.#seats = seats;
     this.#originTokens = new OriginTokens(keyring);
     const newcomers = new Newcomers({
       ...{ engine, ask, tokens, traffic, trust, clock: world.clock },
@@ -157,9 +181,16 @@ export class Gateway {
     });
     this.#endpoints = new VisitorEndpoints({
       ...{ engine, ask, tokens, newcomers, traffic, threshold: this.#threshold },
-      ...{ connections: this.#connections, unproven },
+      ...{ connections: this.#connections, unproven, streams },
       stay: (call, held) => this.#stay(call, held),
     });
+    this.#shopStreams = new ShopStreams({ seats, world });
+    this.#shopEndpoints = new ShopEndpoints({
+      ...{ tokens, threshold: this.#threshold, streams: this.#shopStreams, traffic, trust, world },
+      stay: (call, held) => this.#stay(call, held),
+      frontOf: (room) => this.#inForce.fronts.get(room),
+    });
+    this.#shopOf = shopOf;
     this.#idPrefix = toHex(world.random.bytes(4));
     this.#stop.push(world.timers.every(FORGET_PERIOD_MS, () => tokens.forget(world.clock.now())));
     this.#stop.push(world.timers.every(REPORT_PERIOD_MS, () => this.#reportLoad()));
@@ -183,7 +214,8 @@ export class Gateway {
     const own = new OwnAddresses(fronts.values());
     const router = createRouter(settings);
     const trust = createTrust(settings.trustedProxies, settings.forwardedHost);
-    return { inForce: { settings, router, trust, fronts, own }, keyring };
+    const shops = this.#buildShops(settings);
+    return { inForce: { settings, router, trust, fronts, own, shops }, keyring };
   }
 
   /** Why a room cannot be built from its settings; null when it can. */
@@ -211,7 +243,7 @@ export class Gateway {
     }
     if (keyring !== this.#tokens.keyring) this.#originTokens = new OriginTokens(keyring);
     this.#tokens.turnTo(keyring);
-    this.streams.limits = this.#streamLimits(inForce.settings);
+    this.#seats.limits = this.#streamLimits(inForce.settings);
     this.#inForce = inForce;
   }
 
@@ -253,11 +285,6 @@ export class Gateway {
     return { kind: "refuse", ...REFUSED, status, reason };
   }
 
-  /** An event stream for which there is no room. */
-  noStream(verdict: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
-    return this.#endpoints.noStream(verdict, full);
-  }
-
   /**
    * A request goes to the site: it counts as under way until the function that is returned is called, and is broken off by
    * `answer` when its visit ends. Or its sender has too many under way.
@@ -283,6 +310,45 @@ export class Gateway {
     };
   }
 
+  /**
+   * A body is to be read: what comes of it goes into what is returned, and `answer` is called once with what it leads to, unless
+   * its sender leaves before. Or its sender has too many requests under way.
+   */
+  receive(
+    { visitor, room, sender, bytesMax, use }: TakeBody,
+    facts: Facts,
+    answer: (verdict: Eventually<OwnAnswer | Gone>) => void,
+  ): BodyIntake | TooManyUnderWay {
+    const { limits } = this.#inForce.settings;
+    const counted = this.#underWay.take(visitor, sender, limits);
+    if (typeof counted === "string")
+      return this.#tooMany({ facts, responseHeaders: NONE_ADDED, sender, room, visitor }, counted);
+    const intake = new BodyIntake({
+      ...{ bytesMax, limits, memory: this.#bodies, world: this.#world },
+      settle: (body) => answer(use(body)),
+      over: (isGivenUp) => {
+        if (isGivenUp) this.#underWay.giveUp(counted);
+        else this.#underWay.release(counted);
+      },
+    });
+    intake.begin(declaredLength(headerOf(facts, "content-length")));
+    return intake;
+  }
+
+  /** False while nobody is let into a room by its settings: it is paused, closed, or gathers people. True: there is no such room. */
+  isLettingIn(room: string): boolean {
+    const front = this.#inForce.fronts.get(room);
+    if (!front) return true;
+    const { rules, isPrequeue } = phaseAt(front.roomRules, this.#world.clock.now());
+    return !isPrequeue && !rules.paused && !rules.closed && !rules.queueAll;
+  }
+
+  /** What is left to buy behind a room: everyone who waits there is told. */
+  noteStock(room: string, stock: StockNotice): void {
+    const front = this.#inForce.fronts.get(room);
+    if (front?.noteStock(stock)) this.streams.showBoard(front.board);
+  }
+
   /** Turns the key ring as far as it was before a restart. */
   restoreKeyring(memo: KeyringMemo): void {
     this.#tokens.keyring.restore(memo);
@@ -294,10 +360,9 @@ export class Gateway {
 
   /** A new key signs from now on; every place and pass stays good. `keep` is waited for before that is so. */
   async rotateKeys(keep: (memo: KeyringMemo) => Promise<void> = async () => {}): Promise<string> {
-    const lives = [...this.#inForce.fronts.values()].flatMap(({ rules }) => [
-      rules.ticketTtlMs,
-      rules.sessionDurationMs,
-    ]);
+    const { fronts, shops } = this.#inForce;
+    const lives = [...fronts.values()].flatMap(({ rules }) => [rules.ticketTtlMs, rules.sessionDurationMs]);
+    if (shops.size > 0) lives.push(SHOP_TOKEN_LIFE_MS);
     const now = this.#world.clock.now();
     const { keyring } = this.#tokens;
     const memo = keyring.turned({ now, tokenLifeMs: Math.max(0, ...lives) });
@@ -311,10 +376,11 @@ export class Gateway {
   /** Ends every event stream, so that a listener can close. */
   closeStreams(): void {
     this.streams.close();
+    this.#shopStreams.close();
   }
 
   async close(): Promise<void> {
-    this.streams.close();
+    this.closeStreams();
     for (const stop of this.#stop) stop();
     this.#connections.close();
     this.#strays.close();
@@ -332,6 +398,19 @@ export class Gateway {
     const front = new RoomFront({ name, settings, keyring, keySets: this.#keySets, world, before });
     front.watch = createWatch(front, { engine: this.#engine, ask: this.#ask, tokens: this.#tokens, world });
     return front;
+  }
+
+  #buildShops(settings: Settings): ReadonlyMap<string, ShopFront> {
+    const now = this.#world.clock.now();
+    const fronts = Object.entries(settings.shops).flatMap(([name, shopSettings]): [string, ShopFront][] => {
+      const shop = this.#shopOf(name);
+      if (!shop) return [];
+      const customerSecret = settings.shopSecrets.get(name)?.customer ?? null;
+      const before = this.#inForce?.shops.get(name);
+      const parts = { shop, settings: shopSettings, customerSecret, keySets: this.#keySets, now, before };
+      return [[name, new ShopFront(parts)]];
+    });
+    return new Map(fronts);
   }
 
   /** Gives these rooms of the engine back the rules in force. */
@@ -380,6 +459,8 @@ export class Gateway {
     const path = url.split("?", 1)[0]!;
     const own = facts.isUpgrade ? undefined : this.#inForce.own.find(path);
     if (own) return this.#endpoints.visit(own.endpoint, this.#callOf(own.front, facts, url));
+    const inShop = facts.isUpgrade ? null : this.#visitShop(path, url, facts);
+    if (inShop !== null) return inShop;
     if (path !== JWKS_PATH || facts.isUpgrade)
       return jsonAnswer(404, PERSONAL_JSON, '{"error":"no such address"}');
     return this.#originTokens.jwks().then(
@@ -390,6 +471,16 @@ export class Gateway {
         return jsonAnswer(500, PERSONAL_JSON, '{"error":"internal"}');
       },
     );
+  }
+
+  /** The answer of a shop's address; null for a path that is none. */
+  #visitShop(path: string, url: string, facts: Facts): Eventually<Verdict> | null {
+    const address = shopAddressAt(path);
+    const front = address && this.#inForce.fronts.get(address.room);
+    const { shop } = front?.roomSettings ?? { shop: null };
+    const shopFront = shop === null ? undefined : this.#inForce.shops.get(shop);
+    if (!address || !front || !shopFront) return null;
+    return this.#shopEndpoints.visit(address, this.#callOf(front, facts, url), shopFront);
   }
 
   /** Someone on the site: no engine call, only word of their presence now and then. Gives what renews their pass. */
@@ -448,7 +539,16 @@ export class Gateway {
     return verdict;
   }
 
-  #tooMany({ facts, responseHeaders, sender, room, visitor }: PassOn, over: Limited): TooManyUnderWay {
+  #tooMany(
+    {
+      facts,
+      responseHeaders,
+      sender,
+      room,
+      visitor,
+    }: Pick<PassOn, "facts" | "responseHeaders" | "sender" | "room" | "visitor">,
+    over: Limited,
+  ): TooManyUnderWay {
     this.traffic.count("requestsRefused", over);
     const fields = { code: "TOO_MANY_REQUESTS", address: sender.address };
     this.#crowding.add({ level: "warn", about: "", fields, message: HINTS[over] });
@@ -479,8 +579,9 @@ export class Gateway {
         this.#connections.ended(room, id);
       },
       onBoard: (board) => {
-        this.#inForce?.fronts.get(board.room)?.show(board);
-        this.streams.showBoard(board);
+        const front = this.#inForce?.fronts.get(board.room);
+        front?.show(board);
+        this.streams.showBoard(front?.board ?? board);
       },
     });
   }

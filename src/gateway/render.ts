@@ -236,6 +236,7 @@ function page(told: Wait | EngineIsAway, words: PageWords, { clock, random }: Re
     show: front.rules.show,
     opensAt: board.nextEventAt,
     draw: board.draw ?? null,
+    stock: board.stock,
     isDrawn: (waiting?.ticket.draw ?? 0) > 0,
     missedTurns: waiting?.ticket.missedTurns ?? 0,
     missedAt: waiting?.ticket.missedAt ?? 0,

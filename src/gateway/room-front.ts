@@ -8,7 +8,7 @@
 import { toRules } from "../config/rules.ts";
 import type { RoomSettings, Settings } from "../config/schema.ts";
 import { settingsDuring } from "../config/settings-during.ts";
-import type { Board, WaitRange } from "../core/board.ts";
+import type { Board, StockNotice, WaitRange } from "../core/board.ts";
 import type { Waiting } from "../core/engine.ts";
 import type { DoorRules, RoomRules } from "../core/rules.ts";
 import { phaseAt } from "../core/schedule.ts";
@@ -56,9 +56,13 @@ interface Face {
 
 export class RoomFront {
   readonly name: string;
+  /** As set, whatever event is on. */
+  readonly roomSettings: RoomSettings;
   /** For the engine. */
   readonly roomRules: RoomRules;
   readonly cookie: RoomCookie;
+  /** For the shop token. */
+  readonly shopCookie: RoomCookie;
   readonly membership: LaneMembership;
   readonly load: RoomLoad;
   readonly cors: Cors;
@@ -79,6 +83,7 @@ export class RoomFront {
   /** The board as everyone gets it. */
   boardAnswer: OwnAnswer;
   board: Board;
+  #stock: StockNotice | undefined;
   readonly #own: Face;
   readonly #byEvent: ReadonlyMap<string, Face>;
   /** What is in force holds until then. */
@@ -92,8 +97,11 @@ export class RoomFront {
     const { secret, previousSecrets, laneSecrets, budgets } = settings;
     const secrets = { secret: secret!, previousSecrets };
     this.name = name;
+    this.roomSettings = room;
     this.roomRules = toRules(name, room, { budgets, seedOf: seedsFrom(keyring) });
     this.cookie = createRoomCookie(name, room.cookieAttributes, room.cookieDomain);
+    // No room can have a name with this in it.
+    this.shopCookie = createRoomCookie(`${name}_shop`, room.cookieAttributes, room.cookieDomain);
     this.cors = new Cors(room.corsOrigins);
     this.firstVisits = before?.firstVisits ?? new FirstVisits();
     const { lanes } = room;
@@ -112,15 +120,36 @@ export class RoomFront {
     this.rules = this.roomRules;
     this.board = emptyBoard(name);
     this.boardAnswer = this.#answerWith("");
+    this.#stock = before && room.shop !== null ? before.#stock : undefined;
     this.#turnTo(world.clock.now());
   }
 
   /** Puts a new board up. */
   show(board: Board): void {
     this.#turnTo(board.madeAt);
+    this.#showAll({ ...board, ...this.#shownStock(board) });
+  }
+
+  /** What is left to buy. False: it is on the board already. */
+  noteStock(stock: StockNotice): boolean {
+    const known = this.#stock;
+    if (known?.isSoldOut === stock.isSoldOut && known.reach === stock.reach) return false;
+    this.#stock = stock;
+    this.#showAll({ ...this.board, ...this.#shownStock(this.board) });
+    return true;
+  }
+
+  #showAll(board: Board): void {
     this.board = board;
     this.boardAnswer = this.#answerWith(flattened(asciiJson(board)));
     this.#closings.clear();
+  }
+
+  /** Where the length of the line is not to be known, neither is how much of it the stock will reach. */
+  #shownStock({ waiting }: Board): Pick<Board, "stock"> {
+    const stock = this.#stock;
+    if (!stock) return {};
+    return { stock: waiting === null ? { ...stock, reach: null } : stock };
   }
 
   #answerWith(body: string): OwnAnswer {

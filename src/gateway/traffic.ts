@@ -32,6 +32,8 @@ export class Traffic {
   readonly strays: Record<string, number> = {};
   /** Visitors cut off for being too slow, by what was slow. */
   readonly slowCut: Record<string, number> = {};
+  /** Calls to shops that were not carried out, by why. */
+  readonly shopRefused: Record<string, number> = {};
   /** Requests refused for the limits of requests under way, by whose limit it was. */
   readonly requestsRefused: Record<string, number> = {};
   engineFailures = 0;
@@ -59,7 +61,8 @@ export class Traffic {
       | "bypassed"
       | "strays"
       | "requestsRefused"
-      | "slowCut",
+      | "slowCut"
+      | "shopRefused",
     name: string,
   ): void {
     this[what][name] = (this[what][name] ?? 0) + 1;

@@ -1,18 +1,22 @@
 /**
  * The decision about one request, as a value. `Gateway.visit` makes it, and an adapter acts on it: `passOn` goes to the site,
- * `stream` is opened, for `gone` nothing is done, and everything else is shown (`render.ts`).
+ * `stream` is opened, for `takeBody` the body is read and gives another verdict, for `gone` nothing is done, and everything else
+ * is shown (`render.ts`).
  */
 import type { OriginSettings } from "../config/schema.ts";
-import type { Waiting } from "../core/engine.ts";
+import type { Eventually, Waiting } from "../core/engine.ts";
 import type { Asking } from "./asking.ts";
+import type { BodyOutcome } from "./body-intake.ts";
 import type { Call, Carrier } from "./call.ts";
 import type { Facts } from "./facts.ts";
 import type { Gone, HeldBack, TurnedAway } from "./newcomers.ts";
 import type { Noted, OwnAnswer } from "./own-answer.ts";
 import type { Forward } from "./proxy/forward.ts";
+import type { Client } from "./proxy/trust.ts";
 import type { Limited } from "./requests-under-way.ts";
 import type { RoomFront } from "./room-front.ts";
-import type { HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
+import type { StreamSink } from "./streams/stream-event.ts";
+import type { HeldPass } from "./tokens/held-tokens.ts";
 
 export type Verdict =
   | PassOn
@@ -25,10 +29,11 @@ export type Verdict =
   | TooManyUnderWay
   | OwnAnswer
   | OpenStream
+  | TakeBody
   | Gone;
 
 /** All that an adapter can show: everything that `render` takes. */
-export type Shown = Exclude<Verdict, PassOn | OpenStream | Gone>;
+export type Shown = Exclude<Verdict, PassOn | OpenStream | TakeBody | Gone>;
 
 /** It goes to the site, and is handed to the proxy as it is. */
 export interface PassOn extends Noted, Forward {
@@ -102,12 +107,19 @@ export interface TooManyUnderWay extends Noted {
   readonly headers: readonly string[];
 }
 
+/** What is answered depends on the body of the request, which is read first (`body-intake.ts`). */
+export interface TakeBody extends Noted {
+  readonly kind: "takeBody";
+  readonly bytesMax: number;
+  /** For the number of requests that its sender may have under way. */
+  readonly sender: Client;
+  readonly use: (body: BodyOutcome) => Eventually<OwnAnswer | Gone>;
+}
+
 /** An event stream is opened, if there is room for one. */
 export interface OpenStream extends Noted {
   readonly kind: "stream";
-  readonly front: RoomFront;
-  readonly held: HeldTicket;
   readonly headers: readonly string[];
-  /** The visitor's address. */
-  readonly address: string;
+  /** Opens it, for which `begin` sends the head. Gives what is to be called when its reader is gone; or what is said instead. */
+  readonly open: (begin: () => StreamSink) => (() => void) | OwnAnswer;
 }

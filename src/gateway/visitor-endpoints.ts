@@ -33,7 +33,10 @@ import {
 import type { OwnAnswer } from "./own-answer.ts";
 import { cookieStyle } from "./page/cookie-style.ts";
 import type { RoomFront } from "./room-front.ts";
+import { answerFor, refused, said } from "./said.ts";
 import { isFromElsewhere } from "./same-origin.ts";
+import type { EventStreams } from "./streams/event-streams.ts";
+import type { StreamRefusal } from "./streams/stream-seats.ts";
 import type { VisitConnections } from "./streams/visit-connections.ts";
 import { isForfeit, type Threshold } from "./threshold.ts";
 import type { Held, HeldPass, HeldTicket } from "./tokens/held-tokens.ts";
@@ -76,8 +79,6 @@ const PLACE_NAMED = /\?place=([0-9a-f]{1,64})$/;
 const NO_DRAW = '{"error":"no draw has given you a place"}';
 const NOT_HELD = '{"status":"refused","reason":"noTicket"}';
 const WRONG_BROWSER = '{"status":"refused","reason":"wrongBrowser"}';
-/** As many bytes as characters. */
-const ASCII = /^[\0-\x7f]*$/;
 const ENGINE_AWAY_JSON = '{"status":"engineAway"}';
 const RETRY: readonly string[] = ["Retry-After", String(RETRY_SECONDS)];
 
@@ -99,6 +100,7 @@ interface EndpointParts {
   readonly threshold: Threshold;
   readonly connections: VisitConnections;
   readonly unproven: UnprovenPlaces;
+  readonly streams: EventStreams;
 }
 
 export class VisitorEndpoints {
@@ -137,15 +139,6 @@ export class VisitorEndpoints {
     return front.boardAnswer;
   }
 
-  /** A stream that was asked for and for which there is no room. */
-  noStream({ front, headers, visitor }: OpenStream, full: "all" | "address" | "ticket"): OwnAnswer {
-    this.#traffic.count("streamsRefused", full);
-    const error = STREAM_REFUSALS[full];
-    const all = [...PERSONAL_JSON, ...RETRY, ...headers];
-    const answer = answerFor(front.name, full === "all" ? 503 : 429, all, JSON.stringify({ error }));
-    return { ...answer, visitor };
-  }
-
   #act(endpoint: Endpoint, call: Call, held: Held | null): Eventually<Said> {
     switch (endpoint) {
       case "events":
@@ -164,12 +157,20 @@ export class VisitorEndpoints {
   #events(call: Call, held: Held | null): Said {
     if (held?.kind !== "ticket") return said(call, 403, PERSONAL_JSON, NOT_HELD);
     const { front, facts } = call;
-    const { tokens } = this.#parts;
+    const { tokens, streams } = this.#parts;
     const given = tokens.refreshTicket(call, held) ?? { held, headers: NONE_ADDED };
     const { address } = tokens.sender(facts);
     const headers = front.cors.isOn ? [...given.headers, ...front.cors.headersFor(facts)] : given.headers;
     const who = { decision: "own", room: front.name, visitor: held.ticket.id } as const;
-    return { kind: "stream", ...who, front, held: given.held, headers, address };
+    return {
+      ...{ kind: "stream", ...who, headers },
+      open: (begin) => {
+        const stream = streams.open({ held: given.held, front, address }, begin);
+        if (typeof stream !== "string") return () => streams.closed(stream);
+        this.#traffic.count("streamsRefused", stream);
+        return noStream({ ...who, headers }, stream);
+      },
+    };
   }
 
   /** `isAnew`: their former place was forfeited. */
@@ -338,7 +339,17 @@ export class VisitorEndpoints {
   }
 }
 
-const STREAM_REFUSALS = {
+/** What is said where there is no room for a stream. */
+function noStream(
+  { room, visitor, headers }: { room: string; visitor: string; headers: readonly string[] },
+  full: StreamRefusal,
+): OwnAnswer {
+  const all = [...PERSONAL_JSON, ...RETRY, ...headers];
+  const body = JSON.stringify({ error: STREAM_REFUSALS[full] });
+  return { ...answerFor(room, full === "all" ? 503 : 429, all, body), visitor };
+}
+
+const STREAM_REFUSALS: Readonly<Record<StreamRefusal, string>> = {
   all: "too many streams; read the board",
   address: "too many streams from your address; read the board",
   ticket: "too many streams for your place; read the board",
@@ -359,37 +370,6 @@ function entered(call: Call, { expiresAt }: Pass, headers: readonly string[]): O
 
 function away(call: Call): OwnAnswer {
   return said(call, 503, [...PERSONAL_JSON, ...RETRY], ENGINE_AWAY_JSON);
-}
-
-function refused(
-  call: Call,
-  status: number,
-  error: string,
-  headers: readonly string[] = NONE_ADDED,
-): OwnAnswer {
-  return said(call, status, [...PERSONAL_JSON, ...headers], JSON.stringify({ error }));
-}
-
-/** An answer that pages of the origins that are named may read. */
-function said({ front, facts }: Call, status: number, headers: readonly string[], body: string): OwnAnswer {
-  const readable =
-    status !== 204 && front.cors.isOn ? [...headers, ...front.cors.headersFor(facts)] : headers;
-  return answerFor(front.name, status, readable, body);
-}
-
-function answerFor(room: string, status: number, headers: readonly string[], body: string): OwnAnswer {
-  const bytes = ASCII.test(body) ? body : new TextEncoder().encode(body);
-  const all = [...headers, "Content-Length", String(bytes.length)];
-  return {
-    kind: "answer",
-    decision: "own",
-    room,
-    visitor: null,
-    status,
-    headers: all,
-    body: bytes,
-    isPoll: false,
-  };
 }
 
 /** The busiest answer: a waiting visitor's JSON, known to be ASCII. */

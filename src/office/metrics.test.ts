@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { version } from "../assembly/version.ts";
 import { readMetrics } from "../testing/office/prometheus-text.ts";
 import { type Scene, scene } from "../testing/office/scene.ts";
+import { proves } from "../testing/requirements/proves.ts";
 
 async function scrape({ ask }: Scene) {
   const response = await ask("/metrics");
@@ -40,33 +41,36 @@ test("the process's own metrics are there", async () => {
   assert.ok(families.has("nodejs_eventloop_lag_seconds"));
 });
 
-test("a line shows up as it is, and its counters as they stand", async () => {
-  const on = await scene();
-  const { engine } = on.desk;
-  const first = await engine.join("main");
-  engine.join("main");
-  const third = await engine.join("main");
-  engine.join("main");
-  assert.ok(first.kind === "entered" && third.kind === "waiting");
-  on.world.pass(30_000);
-  engine.leave(first.pass, true);
-  on.world.pass(1_000);
-  assert.equal((await engine.enter(third.ticket)).kind, "entered");
-  const { value } = await scrape(on);
-  assert.equal(value('fairgate_room_waiting_visitors{room="main"}'), 1);
-  assert.equal(value('fairgate_room_on_site_visitors{room="main"}'), 2);
-  assert.equal(value('fairgate_room_admitted_visitors{room="main"}'), 0);
-  assert.equal(value('fairgate_room_joined_total{room="main"}'), 4);
-  assert.equal(value('fairgate_room_straight_through_total{room="main"}'), 2);
-  assert.equal(value('fairgate_room_admitted_total{room="main"}'), 3);
-  assert.equal(value('fairgate_room_entered_total{room="main"}'), 3);
-  assert.equal(value('fairgate_room_left_total{room="main"}'), 1);
-  assert.equal(value('fairgate_room_waited_seconds_total{room="main"}'), 31);
-  assert.equal(value('fairgate_room_unfairness_ratio{room="main"}'), 0);
-  assert.equal(value('fairgate_room_active_users_max{room="main"}'), 2);
-  assert.equal(value('fairgate_room_new_users_per_second_max{room="main"}'), undefined);
-  assert.equal(value("fairgate_engine_up"), 1);
-});
+test(
+  proves(["me2", "me6", "me7", "me8"], "a line shows up as it is, and its counters as they stand"),
+  async () => {
+    const on = await scene();
+    const { engine } = on.desk;
+    const first = await engine.join("main");
+    engine.join("main");
+    const third = await engine.join("main");
+    engine.join("main");
+    assert.ok(first.kind === "entered" && third.kind === "waiting");
+    on.world.pass(30_000);
+    engine.leave(first.pass, true);
+    on.world.pass(1_000);
+    assert.equal((await engine.enter(third.ticket)).kind, "entered");
+    const { value } = await scrape(on);
+    assert.equal(value('fairgate_room_waiting_visitors{room="main"}'), 1);
+    assert.equal(value('fairgate_room_on_site_visitors{room="main"}'), 2);
+    assert.equal(value('fairgate_room_admitted_visitors{room="main"}'), 0);
+    assert.equal(value('fairgate_room_joined_total{room="main"}'), 4);
+    assert.equal(value('fairgate_room_straight_through_total{room="main"}'), 2);
+    assert.equal(value('fairgate_room_admitted_total{room="main"}'), 3);
+    assert.equal(value('fairgate_room_entered_total{room="main"}'), 3);
+    assert.equal(value('fairgate_room_left_total{room="main"}'), 1);
+    assert.equal(value('fairgate_room_waited_seconds_total{room="main"}'), 31);
+    assert.equal(value('fairgate_room_unfairness_ratio{room="main"}'), 0);
+    assert.equal(value('fairgate_room_active_users_max{room="main"}'), 2);
+    assert.equal(value('fairgate_room_new_users_per_second_max{room="main"}'), undefined);
+    assert.equal(value("fairgate_engine_up"), 1);
+  },
+);
 
 test("every total and count of the engine is shown", async () => {
   const on = await scene();

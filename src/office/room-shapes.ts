@@ -124,6 +124,7 @@ const roomSettingsShape = z
 /** Without what only the file can set: routes, origins, budgets and file names; and how the line is kept, set at the start. */
 const changeable = roomSchema
   .omit({ host: true, path: true, additionalRoutes: true, origin: true, budget: true, guaranteed: true })
+  .omit({ shop: true })
   .omit({ line: true, shards: true, peek: true })
   .extend({ page: roomSchema.shape.page.unwrap().omit({ customPageFile: true }) });
 

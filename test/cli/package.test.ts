@@ -247,7 +247,16 @@ process.on("SIGTERM", () => {
 const TYPED = `
 import { createServer } from "node:http";
 import { createGateway, type Board, type GatewayOptions, type RunningGateway } from "fairgate";
+import { createLine, createShop, type ShopBasket } from "fairgate/client";
 import { createFetchGateway, type FetchGateway } from "fairgate/fetch";
+
+const shop = createShop({ room: "main", headers: () => ({ "fairgate-customer": "jwt" }) });
+const basket: ShopBasket = await shop.hold({ product: "seat" }, AbortSignal.timeout(1_000));
+basket.expiresInMs satisfies number | null;
+shop.subscribe(({ catalogue }) => catalogue?.products[0]?.state satisfies string | undefined);
+// @ts-expect-error a wish names a product
+void shop.hold({ count: 1 });
+(await createLine({ room: "main" }).join()).status satisfies string;
 
 const options: GatewayOptions = { rooms: { main: { totalActiveUsers: 1, sessionDuration: "5m" } } };
 const gateway: RunningGateway = await createGateway(options);

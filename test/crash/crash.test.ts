@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { eventually, GIVE_UP_MS } from "../../src/testing/cli/eventually.ts";
 import { Control, ownFolder, TOKEN } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
+import { proves } from "../../src/testing/requirements/proves.ts";
 import { Gate } from "./gate.ts";
 import { PatientVisitor } from "./patient-visitor.ts";
 import { play } from "./play.ts";
@@ -13,7 +14,7 @@ const LIFE_MS = { low: 100, high: 2_500 };
 const CROWD = { arrivalsPerSecond: 20, atOnceMax: 60 };
 const WAITING_MIN = 10;
 
-test("a crowd notices six kills only by the time they take", async (t) => {
+test(proves(["dp6"], "a crowd notices six kills only by the time they take"), async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.diagnostic(`seed ${seed}`);
   const outcome = await play({

@@ -34,7 +34,7 @@ const MADE_IN: Readonly<Record<Exclude<keyof typeof errors, "EXIT_CODES">, reado
   SETTING_PROBLEMS: ["config", "cli"],
   PAGES: ["gateway"],
   PROXY_ERRORS: ["gateway/proxy"],
-  LOG_CODES: ["gateway", "sockets", "cli"],
+  LOG_CODES: ["gateway", "shop", "sockets", "cli"],
   STORE_PROBLEMS: ["durable"],
   REDIS_PROBLEMS: ["engines/redis/link"],
   RELAXED_ERRORS: ["engines/redis/relaxed"],

@@ -18,12 +18,14 @@ import { requirementsTable } from "../../src/testing/requirements/requirements.t
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const SECRET = "example-secret-for-tests-0123456789";
+const WEBHOOK = `whsec_${"example/secret+for0tests".repeat(2)}`;
 const example = readFileSync(join(ROOT, "fairgate.example.yaml"), "utf8");
 const reference = readFileSync(join(ROOT, "docs", "settings.md"), "utf8");
 
 function load(text: string, files: Record<string, string> = {}): Settings {
   const readFile = (fileName: string) => files[fileName.slice(1)] ?? assert.fail(`${fileName} was read`);
-  const environment = { FAIRGATE_SECRET: SECRET, SHOP_JWT_SECRET: SECRET };
+  const shop = { SHOP_JWT_SECRET: SECRET, SHOP_PAYMENT_SECRET: WEBHOOK, SHOP_ORDERS_SECRET: WEBHOOK };
+  const environment = { FAIRGATE_SECRET: SECRET, ...shop };
   const result = loadSettings({ text, file: "/fairgate.example.yaml" }, {}, environment, readFile);
   assert.ok(result.ok, result.ok ? "" : explain(result.problems));
   const isForTest = ({ message }: Problem) => message.startsWith("FAIRGATE_SECRET is set");
@@ -67,11 +69,19 @@ test("the file at the top of the example loads without a warning and admits as m
 /** The example with every setting that is off turned on. */
 const ALL_ON = example.replace(/^(\s*)#(?=[a-zA-Z]+:|- )/gm, "$1");
 
-/** The same, but for settings that exclude each other, and with a proxy to believe. A line is in one place. */
-function turnedOn(place: "redis" | "cluster" = "redis"): string {
-  const others = ["redis", "cluster"].filter((name) => name !== place).join("|");
-  return ALL_ON.replace("trustedProxies: []", "trustedProxies: [10.0.0.0/8]")
-    .replace(new RegExp(`^(?:${others}):\\n(?: .*\\n)*`, "m"), "")
+/**
+ * The same, but for settings that exclude each other, and with a proxy to believe. A line is in one place, and shops are only
+ * where it is kept in a directory.
+ */
+function turnedOn(place: "redis" | "cluster" | "data" = "redis"): string {
+  const others = ["redis", "cluster", "shops"].filter(
+    (name) => name !== (place === "data" ? "shops" : place),
+  );
+  const kept =
+    place === "data" ? ALL_ON.replace("data: null", "data: kept") : ALL_ON.replace(/^ +shop: .*\n/m, "");
+  return kept
+    .replace("trustedProxies: []", "trustedProxies: [10.0.0.0/8]")
+    .replace(new RegExp(`^(?:${others.join("|")}):\\n(?: .*\\n)*`, "gm"), "")
     .replace(/^(?:tls|\s*(?:secretFile|tokenFile|certificateFile|keyFile|caFile)):.*\n/gm, "");
 }
 
@@ -98,6 +108,16 @@ test("the settings of a cluster that are off in the example load when they are t
   assert.deepEqual(cluster?.listen, { host: "", port: 7_100 });
   assert.equal(cluster?.join.length, 3);
   assert.equal(cluster?.secret, "yet-another-output-of-fairgate-keys-new-here");
+});
+
+test("the settings of a shop that are off in the example load when they are turned on", () => {
+  const { shops, shopSecrets, rooms } = load(turnedOn("data").replace("customPageHtml: null\n", ""), {
+    "waiting.html": "<p>Wait",
+    "catalogue.yaml": "currency: EUR\nproducts: {}",
+  });
+  assert.equal(rooms.main?.shop, "tickets");
+  assert.equal(shops.tickets?.orders?.webhook, "https://shop.example/orders");
+  assert.deepEqual(shopSecrets.get("tickets")?.payment, [WEBHOOK]);
 });
 
 /** Every path of a single value, with the names of the example for any name. */

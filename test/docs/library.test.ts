@@ -12,6 +12,7 @@ const ENTRIES = [
   ["`fairgate`", "src/index.ts"],
   ["`fairgate/fetch`", "src/fetch.ts"],
   ["`fairgate/relaxed`", "src/relaxed.ts"],
+  ["`fairgate/client`", "src/client.ts"],
 ] as const;
 const SHARED = "Shared types";
 const DECLARED = /^export (?:async )?(?:function|class|interface|type|const) (\w+)/gm;

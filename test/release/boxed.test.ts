@@ -11,6 +11,7 @@ import { Child } from "../../src/testing/cli/child.ts";
 import { fairgate, running } from "../../src/testing/cli/fairgate.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
 import { ProcessVisitor } from "../../src/testing/cli/visitor.ts";
+import { proves } from "../../src/testing/requirements/proves.ts";
 
 const NOBODY = "1000";
 const NEW_BOX = ["--mount", "--pid", "--fork", "--mount-proc", "--kill-child"];
@@ -28,7 +29,7 @@ const canBox = isRoot && spawnSync("unshare", [...NEW_BOX, "setpriv", "--version
 
 before(ensureExecutable);
 
-test("runs as process 1 of a read-only system, hears its signals, and is healthy", {
+test(proves(["dp3", "dp4"], "runs as process 1 of a read-only system, hears its signals, and is healthy"), {
   skip: !canBox && "no namespaces here",
 }, async () => {
   await using origin = await TestOrigin.open();

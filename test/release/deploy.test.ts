@@ -11,6 +11,7 @@ import { findProgram } from "../../scripts/debian.ts";
 import { EXECUTABLE, ensureExecutable, RELEASE_TOOLS } from "../../scripts/executable.ts";
 import { SYSTEMD } from "../../scripts/systemd.ts";
 import { fairgate, ownFolder, SECRET } from "../../src/testing/cli/fairgate.ts";
+import { proves } from "../../src/testing/requirements/proves.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DOCKER = join(ROOT, "deploy", "docker");
@@ -146,7 +147,7 @@ describe("the systemd unit", {
     assert.equal(analyze(threshold, installed.replace(/^CapabilityBoundingSet.*$/m, "")).isGood, false);
   });
 
-  test("starts and checks with flags that the program takes", async () => {
+  test(proves(["dp1"], "starts and checks with flags that the program takes"), async () => {
     const commands = [...unit.matchAll(/^Exec\w+=\/usr\/local\/bin\/fairgate (.*)$/gm)].map(([, words]) =>
       words!.split(" "),
     );

@@ -13,6 +13,7 @@ import { codeOf, isTest, sources } from "./sources.ts";
 const MAY_TOUCH: Readonly<Record<string, string>> = {
   "src/node.ts": "makes the world that everything else is handed",
   "src/cli/": "entry points",
+  "src/client.ts": "runs in browsers: takes their clock, timers and dice where a test hands in no others",
   "src/assembly/cluster-addresses.ts": "driver of DNS: `Machine` is what it hands out",
   "src/assembly/data.ts": "driver of the data directory: makes the secret that is kept there, once",
   "src/engines/cluster/wire/transport.ts":
@@ -21,7 +22,7 @@ const MAY_TOUCH: Readonly<Record<string, string>> = {
     "driver of Redis: the calls of one turn go together, also where the clock is moved by hand",
   "src/durable/committer.ts": "driver of the disk: the writes of one turn are committed together",
   "src/durable/input-gate.ts": "driver of the disk: other events may enter once storage has gone on",
-  "src/gateway/streams/event-streams.ts": "default of `nextTurn`, which tests hand in",
+  "src/gateway/streams/in-turns.ts": "default of `nextTurn`, which tests hand in",
   "src/gateway/proxy/turns.ts": "default of `nextTurn`, which tests hand in",
   "src/sockets/fair-turns.ts": "default of `nextTurn`, which tests hand in",
   "src/office/body.ts": "large bodies get a turn of the event loop each; no time is waited for",

@@ -1,8 +1,8 @@
 /** Answers for the Fetch API: the answer of the site on its way to the visitor, and an event stream. */
 
 import { responseHeaders } from "../headers.ts";
-import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
 import type { OpenAnswer } from "../streams/open-answer.ts";
+import type { StreamEvent, StreamSink } from "../streams/stream-event.ts";
 
 type Body = ReadableStream<Uint8Array>;
 

@@ -13,13 +13,16 @@ import type { World } from "../../core/world.ts";
 import type { AccessLog } from "../access-log/access-log.ts";
 import type { AccessEntry } from "../access-log/entry.ts";
 import { PLAIN, STREAM_HEADERS } from "../answer-headers.ts";
+import { BodyIntake } from "../body-intake.ts";
 import type { Facts } from "../facts.ts";
 import type { Gateway } from "../gateway.ts";
 import { COMMAND } from "../headers.ts";
+import type { Gone } from "../newcomers.ts";
+import type { OwnAnswer } from "../own-answer.ts";
 import { plainAddress } from "../proxy/forwarded.ts";
 import { isHost, type Refusal } from "../proxy/framing.ts";
 import { render } from "../render.ts";
-import type { OpenStream, PassOn, Shown, Verdict } from "../verdict.ts";
+import type { OpenStream, PassOn, Shown, TakeBody, TooManyUnderWay, Verdict } from "../verdict.ts";
 import { FetchSink, headersOf, Passage } from "./fetch-answers.ts";
 import { headersForSite } from "./in-process-site.ts";
 
@@ -40,6 +43,7 @@ const NO_CONTENT = 204;
 /** The visitor left first; nobody reads it. */
 const LEFT = 499;
 const VISIT_OVER = "The visit is over.\n";
+const GONE: Gone = { kind: "gone" };
 const BAD_METHOD: Refusal = { status: 405, reason: "method not allowed" };
 const BAD_HOST: Refusal = { status: 400, reason: "malformed Host" };
 
@@ -65,12 +69,13 @@ export class FetchAdapter<Context> {
     const facts = new FetchFacts(request, remoteAddress, world.clock.now());
     const entry = accessLog?.beginElsewhere(facts) ?? null;
     const refusal = refusalOf(facts);
-    const verdict = refusal ? gateway.refuse(refusal) : await gateway.visit(facts);
+    const decided = refusal ? gateway.refuse(refusal) : await gateway.visit(facts);
+    const verdict = decided.kind === "takeBody" ? await this.#takeBody(decided, request, facts) : decided;
     return this.#act(verdict, request, site, entry);
   }
 
   #act(
-    verdict: Verdict,
+    verdict: Exclude<Verdict, TakeBody>,
     request: Request,
     site: Site,
     entry: AccessEntry | null,
@@ -86,6 +91,24 @@ export class FetchAdapter<Context> {
       : this.#show(verdict, request, entry);
   }
 
+  /** What is decided once the body is there. */
+  async #takeBody(
+    verdict: TakeBody,
+    request: Request,
+    facts: FetchFacts,
+  ): Promise<OwnAnswer | Gone | TooManyUnderWay> {
+    const { promise, resolve } = Promise.withResolvers<OwnAnswer | Gone>();
+    const intake = this.#parts.gateway.receive(verdict, facts, resolve);
+    if (!(intake instanceof BodyIntake)) return intake;
+    const leave = () => {
+      intake.cut();
+      resolve(GONE);
+    };
+    request.signal.addEventListener("abort", leave, { once: true });
+    void readInto(intake, request.body).catch(leave);
+    return promise.finally(() => request.signal.removeEventListener("abort", leave));
+  }
+
   #show(verdict: Shown, { method }: Request, entry: AccessEntry | null): Response {
     const { status, body, ...shown } =
       verdict.kind === "answer" ? verdict : render(verdict, this.#parts.world);
@@ -99,16 +122,14 @@ export class FetchAdapter<Context> {
   }
 
   #stream(verdict: OpenStream, request: Request, entry: AccessEntry | null): Response {
-    const { streams } = this.#parts.gateway;
     const sink = new FetchSink();
-    const opened = streams.open(verdict, () => sink);
-    if (typeof opened === "string") {
-      const full = this.#parts.gateway.noStream(verdict, opened);
-      entry?.note(full);
-      return this.#show(full, request, entry);
+    const opened = verdict.open(() => sink);
+    if (typeof opened !== "function") {
+      entry?.note(opened);
+      return this.#show(opened, request, entry);
     }
     sink.whenOver(request.signal, (bytes) => {
-      streams.closed(opened);
+      opened();
       entry?.sent(bytes);
       this.#finish(entry, 200);
     });
@@ -154,6 +175,18 @@ export class FetchAdapter<Context> {
   #finish(entry: AccessEntry | null, status: number): void {
     if (entry) this.#parts.accessLog!.ended(entry, status);
   }
+}
+
+/** Reads a body until it ends or is no longer wanted. */
+async function readInto(intake: BodyIntake, body: ReadableStream<Uint8Array> | null): Promise<void> {
+  const reader = body?.getReader();
+  while (reader && !intake.isOver) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    intake.take(value);
+  }
+  if (intake.isOver) void reader?.cancel().catch(() => {});
+  else intake.end();
 }
 
 /** A request as the site gets it. */

@@ -173,6 +173,7 @@ function shown(facts: Facts, verdict: Exclude<Verdict, PassOn>, world: World): R
   switch (verdict.kind) {
     case "answer":
     case "stream":
+    case "takeBody":
     case "gone":
       return { status: 404, headers: PLAIN, body: "ask Fairgate itself for what is under /.fairgate/\n" };
     default:

@@ -11,7 +11,7 @@ import { answerWhole } from "../proxy/answer.ts";
 import type { AnyRequest, AnyResponse } from "../proxy/any-http.ts";
 import { answerRaw } from "../proxy/raw-answer.ts";
 import type { Rendered } from "../render.ts";
-import type { StreamEvent, StreamSink } from "../streams/event-streams.ts";
+import type { StreamEvent, StreamSink } from "../streams/stream-event.ts";
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 

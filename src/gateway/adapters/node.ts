@@ -7,13 +7,14 @@ import type { Duplex } from "node:stream";
 import type { World } from "../../core/world.ts";
 import type { AccessLog } from "../access-log/access-log.ts";
 import { entryOf } from "../access-log/entry.ts";
+import { BodyIntake } from "../body-intake.ts";
 import type { Gateway } from "../gateway.ts";
 import { withoutCode } from "../lanes/carried-code.ts";
 import { PacedLog } from "../paced-log.ts";
 import { discardRest, hasBody } from "../proxy/answer.ts";
 import type { AnyResponse } from "../proxy/any-http.ts";
 import { render, renderUpgrade } from "../render.ts";
-import type { OpenStream, PassOn, Verdict } from "../verdict.ts";
+import type { OpenStream, PassOn, TakeBody, Verdict } from "../verdict.ts";
 import { type CheckedRequest, checkFor } from "./forward-auth.ts";
 import { beginStream, sendOnSocket, sendRendered } from "./node-answers.ts";
 import { isGivenUp, type NodeRequest } from "./node-request.ts";
@@ -74,12 +75,13 @@ export class NodeAdapter {
     entryOf(answer)?.note(verdict);
     if (verdict.kind === "passOn") this.#passOn(verdict, call);
     else if (verdict.kind === "stream") this.#stream(verdict, call);
+    else if (verdict.kind === "takeBody") this.#takeBody(verdict, call);
     else if (isUpgrade) sendOnSocket(answer as Duplex, renderUpgrade(verdict, clock.now()));
     else if (verdict.kind === "answer") {
       // Node's two response classes type a flat list differently; both take one.
       const response = answer as ServerResponse;
-      // No handler takes a body here; one that is sent is cut off.
-      if (hasBody(request)) discardRest(request, response, timers);
+      // A body that nobody asked for is cut off.
+      if (hasBody(request) && !request.complete) discardRest(request, response, timers);
       entryOf(response)?.sent(verdict.body.length);
       response.writeHead(verdict.status, verdict.headers as string[]);
       response.end(verdict.body, "latin1");
@@ -99,11 +101,26 @@ export class NodeAdapter {
   }
 
   #stream(verdict: OpenStream, call: NodeRequest): void {
-    const { streams } = this.#gateway;
     const response = call.answer as AnyResponse;
-    const opened = streams.open(verdict, () => beginStream(call.request, response, verdict.headers));
-    if (typeof opened === "string") this.#act(this.#gateway.noStream(verdict, opened), call);
-    else response.on("close", () => streams.closed(opened));
+    const opened = verdict.open(() => beginStream(call.request, response, verdict.headers));
+    if (typeof opened === "function") response.on("close", opened);
+    else this.#act(opened, call);
+  }
+
+  #takeBody(verdict: TakeBody, call: NodeRequest): void {
+    const { request } = call;
+    const response = call.answer as AnyResponse;
+    const intake = this.#gateway.receive(verdict, call, (decided) => {
+      if (decided instanceof Promise) this.#actLater(decided, call);
+      else this.#act(decided, call);
+    });
+    if (!(intake instanceof BodyIntake)) return this.#act(intake, call);
+    if (intake.isOver) return;
+    if (call.isContinueExpected) (response as ServerResponse).writeContinue();
+    request.on("data", (chunk: Buffer) => intake.take(chunk)).on("end", () => intake.end());
+    response.on("close", () => intake.cut());
+    // Whoever read it before us has it now.
+    if (request.readableEnded) intake.end();
   }
 
   /** Another proxy's question: the access log records the request it asked about. */

@@ -1,5 +1,6 @@
 /**
- * Checks whether a JWT issued by the site makes its bearer a member of a lane: signature, time, issuer, audience, and one claim.
+ * Checks whether a JWT issued by the site makes its bearer a member of a lane, or names them as a customer of a shop: signature,
+ * time, issuer, audience, and one claim.
  *
  * The key alone decides which algorithms are accepted, never the token (RFC 8725, section 3.1): HS256 for a secret, those of its
  * own kind for a public key. A token must have an expiry: a copied one would otherwise be good for ever.
@@ -18,7 +19,7 @@ import {
   jwtVerify,
 } from "jose";
 import { algorithmsOf, PUBLIC_ALGORITHMS, parseKeySet } from "../../config/jwt-keys.ts";
-import { isKeyAddress, type LaneJwt } from "../../config/lane-schema.ts";
+import { isKeyAddress, type JwtKeys } from "../../config/lane-schema.ts";
 import type { Eventually } from "../../core/engine.ts";
 import { type KeySets, KeysAway } from "./key-sets.ts";
 import { Remembered } from "./remembered.ts";
@@ -80,9 +81,16 @@ const PASSING: ReadonlySet<JwtRefusal> = new Set([
   "busy",
 ]);
 
-/** The check for a lane's settings. `secret`: the value of `secretVariable` or `secretFile`. */
+/** What is asked of a JWT. */
+export interface WantedClaims extends JwtKeys {
+  readonly claim: string;
+  /** What the claim may be; null: any text or number. */
+  readonly values: readonly string[] | null;
+}
+
+/** The check that settings ask for. `secret` is what `secretVariable` or `secretFile` led to. */
 export function createJwtCheck(
-  jwt: LaneJwt,
+  jwt: WantedClaims,
   parts: { secret: string | null; keySets: Pick<KeySets, "at"> },
 ): JwtCheck {
   const key = keyOf(jwt, parts);
@@ -93,7 +101,7 @@ export function createJwtCheck(
     ...(jwt.issuer !== null && { issuer: jwt.issuer }),
     ...(jwt.audience !== null && { audience: jwt.audience }),
   };
-  const values = new Set(jwt.values);
+  const values = jwt.values && new Set(jwt.values);
   const remembered = new Remembered<JwtVerdict>(REMEMBERED_MAX);
   const underWay = new Map<string, Promise<JwtVerdict>>();
 
@@ -129,8 +137,13 @@ export function createJwtCheck(
   };
 }
 
+/** The token in a header's value, with or without `Bearer` before it (RFC 6750, section 2.1). */
+export function withoutScheme(value: string): string {
+  return value.trim().replace(/^bearer +/i, "");
+}
+
 function keyOf(
-  jwt: LaneJwt,
+  jwt: JwtKeys,
   { secret, keySets }: { secret: string | null; keySets: Pick<KeySets, "at"> },
 ): Key {
   if (jwt.publicKey !== null) {
@@ -183,7 +196,8 @@ function claimAt(claims: JWTPayload, name: string): unknown {
   return found;
 }
 
-function heldValue(claim: unknown, values: ReadonlySet<string>): string | null {
+function heldValue(claim: unknown, values: ReadonlySet<string> | null): string | null {
+  if (values === null) return typeof claim === "string" || typeof claim === "number" ? String(claim) : null;
   for (const entry of Array.isArray(claim) ? claim : [claim]) {
     const isPlain = typeof entry === "string" || typeof entry === "number" || typeof entry === "boolean";
     if (isPlain && values.has(String(entry))) return String(entry);

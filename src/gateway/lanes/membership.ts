@@ -25,7 +25,13 @@ import {
   type LaneCode,
   readCode,
 } from "./code.ts";
-import { createJwtCheck, type JwtCheck, type JwtRefusal, type JwtVerdict } from "./jwt-check.ts";
+import {
+  createJwtCheck,
+  type JwtCheck,
+  type JwtRefusal,
+  type JwtVerdict,
+  withoutScheme,
+} from "./jwt-check.ts";
 import type { KeySets } from "./key-sets.ts";
 
 /** What lanes may ask about a newcomer. Each is read only when a lane asks for it. */
@@ -204,11 +210,6 @@ function verdictOf({ jwt }: Lane, { facts, now }: Search): Eventually<JwtVerdict
   if (found !== null || jwt.cookie === null) return found;
   const inCookie = facts.cookie === undefined ? null : readCookie(facts.cookie, jwt.cookie);
   return inCookie === null ? null : jwt.check.check(inCookie, now);
-}
-
-/** RFC 6750, section 2.1. */
-function withoutScheme(value: string): string {
-  return value.trim().replace(/^bearer +/i, "");
 }
 
 function withPapers(

@@ -52,6 +52,8 @@ export interface Texts {
   readonly updated: string;
   readonly message: string;
   readonly draw: DrawTexts;
+  /** Where something is sold behind the room: that it is sold out, or may be by the visitor's turn. */
+  readonly stock: Readonly<Record<"soldOut" | "short", string>>;
   readonly help: Readonly<Record<"heading" | "text" | "noScript", string>>;
   readonly alert: Readonly<Record<"offer" | "on" | "soundOnly", string>>;
   readonly turn: Readonly<Record<"heading" | "text" | "link", string>>;

@@ -39,6 +39,7 @@ const VIEW: PageView = {
 
 const DRAW: DrawNotice = { event: "spring", seedHash: "ab".repeat(32), seed: null };
 const REVEALED: DrawNotice = { ...DRAW, seed: "cd".repeat(32) };
+const SOLD_OUT = { isSoldOut: true, reach: 0 };
 const OPENS_AT = Date.UTC(2030, 1, 1, 18, 30);
 const GATHERING: Partial<PageView> = {
   state: "prequeue",
@@ -311,7 +312,14 @@ test("every documented variable has a value, and the documentation has every var
     ({ name, isHtml }) => `${name}=${isHtml ? `{{{${name}}}}` : `{{${name}}}`}`,
   );
   const page = html(
-    { message: "m", notice: "formNotSent", state: "closed", opensAt: OPENS_AT, draw: REVEALED },
+    {
+      message: "m",
+      notice: "formNotSent",
+      state: "closed",
+      opensAt: OPENS_AT,
+      draw: REVEALED,
+      stock: SOLD_OUT,
+    },
     { customPageHtml: source.join("\n"), logo: "/l.png", logoAlt: "l" },
   );
   for (const { name } of TEMPLATE_VARIABLES) assert.match(page, new RegExp(`^${name}=\\S`, "m"), name);
@@ -324,6 +332,16 @@ test("every documented variable has a value, and the documentation has every var
       name,
     );
   }
+});
+
+test("in front of a shop the page says what is left, and elsewhere it has no word of that", () => {
+  assert.doesNotMatch(html(), /data-live="stock"|soldOut/);
+  assert.match(html({ stock: SOLD_OUT }), /data-live="stock">Everything is sold out\./);
+  const within = html({ stock: { isSoldOut: false, reach: 1_234 } });
+  assert.match(within, /data-live="stock" hidden><\/p>/);
+  const beyond = html({ stock: { isSoldOut: false, reach: 1_233 } });
+  assert.match(beyond, /data-live="stock">There may be nothing left when it(?:'|&#39;)s your turn\./);
+  assert.match(html({ ahead: null, stock: { isSoldOut: false, reach: 0 } }), /data-live="stock" hidden/);
 });
 
 test("an unknown language becomes English", () => {

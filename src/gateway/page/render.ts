@@ -54,17 +54,20 @@ interface Spoken extends Voice {
 }
 
 /** The script with each combination of its optional parts; see `variantOf`. */
-const VARIANTS: readonly (Extras & { readonly script: () => string })[] = [0, 1, 2, 3, 4, 5, 6, 7].map(
-  (variant) => {
+const VARIANTS: readonly (Extras & { readonly script: () => string })[] = Array.from(
+  { length: 16 },
+  (_, variant) => {
     const extras = {
       hasOpening: (variant & 1) > 0,
       hasDraw: (variant & 2) > 0,
       hasForm: (variant & 4) > 0,
+      isShop: (variant & 8) > 0,
     };
     const opening = extras.hasOpening ? ["clock.js", "opening.js"] : [];
     const draw = extras.hasDraw ? ["draw.js"] : [];
     const form = extras.hasForm ? ["again.js"] : [];
-    const files = ["words.js", "page.js", ...opening, ...draw, ...form];
+    const shop = extras.isShop ? ["stock-words.js", "stock.js"] : [];
+    const files = ["words.js", "page.js", ...opening, ...draw, ...form, ...shop];
     // Read now: while this runs, another version may be put in the files' place.
     const modules = files.map(readAsset);
     let squeezed: string | undefined;
@@ -199,8 +202,8 @@ function scriptElements(view: PageView, spoken: Spoken): string {
 }
 
 function variantOf(view: PageView): number {
-  const { hasOpening, hasDraw, hasForm } = extrasOf(view);
-  return (hasOpening ? 1 : 0) + (hasDraw ? 2 : 0) + (hasForm ? 4 : 0);
+  const { hasOpening, hasDraw, hasForm, isShop } = extrasOf(view);
+  return (hasOpening ? 1 : 0) + (hasDraw ? 2 : 0) + (hasForm ? 4 : 0) + (isShop ? 8 : 0);
 }
 
 /** JSON that cannot end the script element it stands in. */

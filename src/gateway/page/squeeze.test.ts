@@ -63,6 +63,7 @@ for (const files of [
   ["words.js", "page.js", "clock.js", "opening.js"],
   ["words.js", "page.js", "draw.js"],
   ["words.js", "page.js", "clock.js", "opening.js", "draw.js"],
+  ["words.js", "page.js", "stock-words.js", "stock.js"],
   ["clock.js", "instants.js"],
   ["pow.js", "work.js"],
 ]) {

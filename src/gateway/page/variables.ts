@@ -47,6 +47,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   hasBehind: "True when people ahead and in the line may both be shown.",
   behindLabel: "People behind you, in words.",
   behind: "How many people are behind, as the language writes it; else empty.",
+  isShop: "True when something is sold behind the room (`shop`).",
+  stockText:
+    "That everything is sold out, or probably will be by the visitor's turn, as an estimate; else empty.",
   updatedLabel: "Last updated, in words.",
   lastUpdated: "When this page was made, as a time in UTC. The live script makes it local.",
   lastUpdatedAt: "The same for machines, such as 2030-01-31T12:00:00.000Z.",

@@ -2,10 +2,11 @@
  * What one visitor is shown, as values of the template's variables and as data for the live script. Everything comes from the
  * view passed in; the words come from the visitor's language.
  */
-import type { DrawNotice, RoomState, WaitRange } from "../../core/board.ts";
+import type { DrawNotice, RoomState, StockNotice, WaitRange } from "../../core/board.ts";
 import type { ShowRules } from "../../core/rules.ts";
 import { AHEAD_UNKNOWN } from "../../core/ticket.ts";
 import type { Texts } from "./languages.ts";
+import { stockWords } from "./stock-words.js";
 import type { TemplateValues } from "./template.ts";
 import { fill, form, numeral, peopleBehind, progress, tabTitle, waitWords } from "./words.js";
 
@@ -35,6 +36,8 @@ export interface PageView {
   readonly opensAt?: number | null;
   /** As on the board. Default: none. */
   readonly draw?: DrawNotice | null;
+  /** As on the board. Default: nothing is sold behind the room. */
+  readonly stock?: StockNotice | undefined;
   /** True when a draw gave them their place, so that there is a receipt. Default: true once its seed is known. */
   readonly isDrawn?: boolean;
   /** Missed turns, when the latest of them was given, and how many forfeit the place. Default: none. */
@@ -71,15 +74,18 @@ export interface Extras {
   readonly hasDraw: boolean;
   /** It answers a form that was refused. */
   readonly hasForm: boolean;
+  /** Something is sold behind the room. */
+  readonly isShop: boolean;
 }
 
 /** The parts that this visitor's page needs. A later event's draw is not shown yet. */
-export function extrasOf({ state, opensAt, draw, notice }: PageView): Extras {
+export function extrasOf({ state, opensAt, draw, notice, stock }: PageView): Extras {
   const isPrequeue = state === "prequeue";
   return {
     hasOpening: isPrequeue || (state === "closed" && typeof opensAt === "number"),
     hasDraw: Boolean(draw && (isPrequeue || draw.seed)),
     hasForm: notice === "formNotSent",
+    isShop: stock !== undefined,
   };
 }
 
@@ -135,13 +141,14 @@ export function scriptView(view: PageView, voice: Voice): object {
     ...(view.notice === "placeLost" && { isAnew: true }),
     ...(view.missedTurns && { missedTurns: view.missedTurns, missedAt: view.missedAt }),
     missedTurnsMax: view.missedTurnsMax ?? 0,
+    ...(view.stock && { stock: view.stock }),
     ...(hasOpening && { now, opensAt: view.opensAt }),
     ...(hasDraw && { draw: view.draw, isDrawn: isDrawn(view) }),
   };
 }
 
 /** The texts that the live script may need. */
-export function scriptTexts(texts: Texts, { hasOpening, hasDraw }: Extras): object {
+export function scriptTexts(texts: Texts, { hasOpening, hasDraw, isShop }: Extras): object {
   const { heading, lead, ahead, next, wait, turn, ended, notice } = texts;
   const missed = { turn: texts.missed.turn, lost: texts.missed.lost };
   const { gathering, drawing, gathered, checked, wrong, place } = texts.draw;
@@ -150,6 +157,7 @@ export function scriptTexts(texts: Texts, { hasOpening, hasDraw }: Extras): obje
   return {
     ...{ heading, lead, ahead, next, wait, alert, turn, ended, missed, offline },
     ...(hasOpening && { opensAt: texts.opensAt, until: texts.until }),
+    ...(isShop && { stock: texts.stock }),
     ...(hasDraw && {
       waiting: texts.waiting,
       draw: { gathering, drawing, gathered, checked, wrong, place },
@@ -195,6 +203,8 @@ function placeValues(view: PageView, { texts, language }: Voice): TemplateValues
     waiting: count(waiting),
     hasBehind: behind !== null,
     behind: count(behind),
+    isShop: view.stock !== undefined,
+    stockText: view.stock ? stockWords(texts.stock, view.stock, ahead) : "",
   };
 }
 

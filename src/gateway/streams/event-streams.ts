@@ -3,54 +3,42 @@
  * room's streams as the same bytes; a turn goes to the one it belongs to. While a stream is open the gateway checks
  * in for its visitor, so such a page sends nothing at all.
  *
- * An event is framed once for all streams: a new board costs one write a stream. Fifteen thousand writes still take 70 ms, so
- * they are spread over several turns of the event loop, and other requests are served between them.
+ * An event is framed once for all streams: a new board costs one write a stream, and these are spread over several turns of the
+ * event loop (`in-turns.ts`).
  *
  * A stream whose reader does not keep up is closed; the page falls back to the board by itself. And one whose ticket
  * has lived half its time says bye: the page opens another, and gets its ticket anew with that.
  *
- * There are limits for all streams together, for those of one address and for those of one ticket. A page that gets no
- * stream asks for the board instead.
+ * There are limits for all streams together, for those of one address and for those of one ticket (`stream-seats.ts`). A page
+ * that gets no stream asks for the board instead.
  */
 import type { Board } from "../../core/board.ts";
 import type { Engine } from "../../core/engine.ts";
 import { type Ticket, tellAhead } from "../../core/ticket.ts";
 import type { World } from "../../core/world.ts";
-import type { StreamLimits } from "../../sockets/socket-limits.ts";
-import { addressKey } from "../../sockets/whereabouts.ts";
 import { type AskEngine, ENGINE_AWAY } from "../ask-engine.ts";
+import type { RoomFront } from "../room-front.ts";
 import type { HeldTicket } from "../tokens/held-tokens.ts";
 import { replaceTicket } from "../tokens/visitor-tokens.ts";
-import type { Traffic } from "../traffic.ts";
-import type { OpenStream } from "../verdict.ts";
+import { InTurns } from "./in-turns.ts";
+import { eventOf, type StreamSink, writeEvent } from "./stream-event.ts";
+import type { StreamRefusal, StreamSeats } from "./stream-seats.ts";
 
-const BACKLOG_BYTES_MAX = 64 * 1_024;
-/** Streams that get a new board in one turn of the event loop: about a millisecond. */
-export const STREAMS_PER_TURN = 256;
 const CHECK_PERIOD_MS = 1_000;
 /** While no answer comes, a stream's visitor is checked in for this often, not each second. */
 const CHECK_AGAIN_MS = 5_000;
 const RETRY_MS = 3_000;
 /** After a draw everyone is checked in for within this time. */
 const DRAW_SPREAD_MS = 3_000;
-const ENCODER = new TextEncoder();
 const TURN = eventOf("event: turn\ndata: {}\n\n");
 const BYE = eventOf("event: bye\ndata: {}\n\n");
 
-/** An event's bytes, ready for either way of sending them. */
-export interface StreamEvent {
-  readonly plain: Uint8Array;
-  /** As one chunk of a chunked body (RFC 9112, section 7.1). */
-  readonly chunk: Uint8Array;
-}
-
-/** The way to one reader, whose head has been sent. */
-export interface StreamSink {
-  /** Bytes that its reader has yet to take. */
-  backlog(): number;
-  write(event: StreamEvent): void;
-  end(): void;
-  destroy(): void;
+/** Who listens to a room's board. */
+export interface Listening {
+  readonly held: HeldTicket;
+  readonly front: RoomFront;
+  /** The visitor's address. */
+  readonly address: string;
 }
 
 export interface Stream {
@@ -59,7 +47,7 @@ export interface Stream {
   /** When its visitor should be given a fresh ticket, which only a new answer can do. */
   readonly freshUntil: number;
   nextCheckInAt: number;
-  /** Where its visitor is, as `addressKey` has it. */
+  /** Its visitor's. */
   readonly address: string;
   /** Under which its visitor's turn is called. Empty: to be found out. */
   key: string;
@@ -67,21 +55,14 @@ export interface Stream {
 
 /** A board on its way to all streams of a room. */
 interface Round {
-  readonly event: StreamEvent;
-  /** Those that were open when it began; who came later has this board or a newer one. */
-  readonly streams: readonly Stream[];
-  sent: number;
   /** The newest board that came meanwhile; it is sent after this one. */
   next: Board | null;
 }
 
-/** What was full, when there is no room for one more stream. */
-export type StreamRefusal = "all" | "address" | "ticket";
-
 interface StreamParts {
   readonly engine: Engine;
   readonly ask: AskEngine;
-  readonly traffic: Traffic;
+  readonly seats: StreamSeats;
   readonly world: World;
 }
 
@@ -89,16 +70,12 @@ export class EventStreams {
   readonly #parts: StreamParts;
   readonly #rooms = new Map<string, Set<Stream>>();
   readonly #bySequence = new Map<string, Set<Stream>>();
-  readonly #byAddress = new Map<string, number>();
   /** By room. */
   readonly #rounds = new Map<string, Round>();
+  readonly #inTurns = new InTurns();
   readonly #stop: () => void;
-  #size = 0;
-  #isClosed = false;
-  limits: StreamLimits;
 
-  constructor(parts: StreamParts & { limits: StreamLimits }) {
-    this.limits = parts.limits;
+  constructor(parts: StreamParts) {
     this.#parts = parts;
     this.#stop = parts.world.timers.every(CHECK_PERIOD_MS, () => this.#checkIn());
   }
@@ -107,25 +84,21 @@ export class EventStreams {
    * Opens a stream for a waiting visitor and sends the present board; or returns which limit was reached. `begin` sends the head.
    * The caller calls `closed` when its reader is gone.
    */
-  open({ held, front, address: from }: OpenStream, begin: () => StreamSink): Stream | StreamRefusal {
+  open({ held, front, address }: Listening, begin: () => StreamSink): Stream | StreamRefusal {
     const { room, issuedAt, expiresAt } = held.ticket;
+    const { seats } = this.#parts;
     const key = keyOf(held.ticket);
     const siblings = this.#bySequence.get(key) ?? new Set();
-    const address = addressKey(from);
-    const neighbours = this.#byAddress.get(address) ?? 0;
-    const { max, perAddressMax, perTicketMax } = this.limits;
-    if (this.#isClosed || this.#size >= max) return "all";
-    if (siblings.size >= perTicketMax) return "ticket";
-    if (neighbours >= perAddressMax) return "address";
+    const refusal = seats.refusal(address, siblings.size);
+    if (refusal !== null) return refusal;
     const freshUntil = (issuedAt + expiresAt) / 2;
     const nextCheckInAt = this.#parts.world.clock.now();
     const stream = { held, sink: begin(), freshUntil, nextCheckInAt, address, key };
     this.#bySequence.set(key, siblings.add(stream));
-    this.#byAddress.set(address, neighbours + 1);
+    seats.take(address);
     const streams = this.#rooms.get(room) ?? new Set();
     this.#rooms.set(room, streams.add(stream));
-    this.#parts.traffic.sseConnections = ++this.#size;
-    write(stream, eventOf(`retry: ${RETRY_MS}\n${boardText(front.board)}`));
+    writeEvent(stream.sink, eventOf(`retry: ${RETRY_MS}\n${boardText(front.board)}`));
     this.#checkInOne(stream);
     return stream;
   }
@@ -139,37 +112,27 @@ export class EventStreams {
       round.next = board;
       return;
     }
-    this.#rounds.set(board.room, {
-      event: eventOf(boardText(board)),
-      streams: [...streams],
-      sent: 0,
-      next: null,
-    });
-    this.#goRound(board.room);
-  }
-
-  /** Sends a room's board to the next of its streams, and again in the next turns until all have it. */
-  #goRound(room: string): void {
-    const round = this.#rounds.get(room)!;
-    const open = this.#rooms.get(room)!;
-    const end = Math.min(round.streams.length, round.sent + STREAMS_PER_TURN);
-    while (round.sent < end) {
-      const stream = round.streams[round.sent++]!;
-      if (open.has(stream)) write(stream, round.event);
-    }
-    if (round.sent < round.streams.length) {
-      setImmediate(() => this.#goRound(room));
-      return;
-    }
-    this.#rounds.delete(room);
-    if (round.next !== null) this.showBoard(round.next);
+    const started: Round = { next: null };
+    const event = eventOf(boardText(board));
+    this.#rounds.set(board.room, started);
+    // Those that are open now; who comes later has this board or a newer one.
+    this.#inTurns.forEach(
+      [...streams],
+      (stream) => {
+        if (streams.has(stream)) writeEvent(stream.sink, event);
+      },
+      () => {
+        this.#rounds.delete(board.room);
+        if (started.next !== null) this.showBoard(started.next);
+      },
+    );
   }
 
   /** It is these places' turn. */
   showTurns(room: string, sequences: readonly number[]): void {
     if (!this.#rooms.has(room)) return;
     for (const sequence of sequences) {
-      for (const stream of this.#bySequence.get(`${room} ${sequence}`) ?? []) write(stream, TURN);
+      for (const stream of this.#bySequence.get(`${room} ${sequence}`) ?? []) writeEvent(stream.sink, TURN);
     }
   }
 
@@ -183,7 +146,7 @@ export class EventStreams {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#parts.seats.close();
     this.#stop();
     // What has been ended takes no more boards, however long its reader takes to the end.
     for (const streams of this.#rooms.values()) for (const stream of streams) this.#end(stream);
@@ -210,7 +173,7 @@ export class EventStreams {
           this.#callBy(stream, keyOf(answer.ticket));
           replaceTicket(stream.held, tellAhead(answer.ticket, answer.ahead));
           stream.nextCheckInAt = this.#parts.world.clock.now() + answer.nextCheckInMs;
-        } else write(stream, TURN);
+        } else writeEvent(stream.sink, TURN);
       },
     );
   }
@@ -231,7 +194,7 @@ export class EventStreams {
 
   #end(stream: Stream): void {
     this.closed(stream);
-    write(stream, BYE);
+    writeEvent(stream.sink, BYE);
     stream.sink.end();
   }
 
@@ -239,10 +202,7 @@ export class EventStreams {
   closed(stream: Stream): void {
     if (!this.#rooms.get(stream.held.ticket.room)?.delete(stream)) return;
     this.#uncall(stream);
-    this.#parts.traffic.sseConnections = --this.#size;
-    const neighbours = this.#byAddress.get(stream.address)! - 1;
-    if (neighbours === 0) this.#byAddress.delete(stream.address);
-    else this.#byAddress.set(stream.address, neighbours);
+    this.#parts.seats.give(stream.address);
   }
 }
 
@@ -252,19 +212,4 @@ function keyOf({ room, sequence }: Ticket): string {
 
 function boardText(board: Board): string {
   return `event: board\nid: ${board.version}\ndata: ${JSON.stringify(board)}\n\n`;
-}
-
-function eventOf(text: string): StreamEvent {
-  const plain = ENCODER.encode(text);
-  const size = ENCODER.encode(`${plain.length.toString(16)}\r\n`);
-  const chunk = new Uint8Array(size.length + plain.length + 2);
-  chunk.set(size);
-  chunk.set(plain, size.length);
-  chunk.set([0x0d, 0x0a], size.length + plain.length);
-  return { plain, chunk };
-}
-
-function write({ sink }: Stream, event: StreamEvent): void {
-  if (sink.backlog() > BACKLOG_BYTES_MAX) sink.destroy();
-  else sink.write(event);
 }

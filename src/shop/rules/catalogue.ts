@@ -31,6 +31,8 @@ export interface Product {
   readonly stock: number | null;
   /** Sold by itself; a product that is not is only ever part of others. */
   readonly isForSale: boolean;
+  /** A quota that products draw on: never for sale, never shown, never an item that limits count. */
+  readonly isPool: boolean;
   /** Sold in these rooms only (mc1); null: in every room of the shop. */
   readonly rooms: readonly string[] | null;
   readonly parts: readonly Part[];

@@ -2,6 +2,7 @@
  * What can be asked of a shop, and what it answers: the interface of `ShopBook`, and so of every ledger. Everything here is plain
  * data that can be stored and sent. Instants are milliseconds since 1970.
  */
+import type { WrittenCatalogue } from "./written-catalogue.ts";
 
 /** Who asks: told by the gateway from their pass, never by the visitor. */
 export interface Shopper {
@@ -31,6 +32,8 @@ export type ShopRefusal =
       readonly code: "insufficientStock";
       readonly product: string;
       readonly left: number;
+      /** At `finish`: the holds that cannot be had any more. Empty for a new hold. */
+      readonly holds: readonly string[];
     }
   | { readonly kind: "refused"; readonly code: "soldOut"; readonly product: string }
   | {
@@ -79,6 +82,8 @@ export interface HoldView {
   readonly isValid: boolean;
   /** While browsing. Required parts are never modifiable. */
   readonly isModifiable: boolean;
+  /** Offered from the waiting list: released at this instant unless the basket is finished before. Null for any other hold. */
+  readonly offerEndsAt: number | null;
   readonly children: readonly HoldView[];
 }
 
@@ -106,6 +111,8 @@ export interface PaymentEvent {
   /** The attempt, as `pay` gave it. */
   readonly attempt: string;
   readonly kind: "authorised" | "succeeded" | "failed" | "refunded";
+  /** The payment as the provider has it. One over another amount than the basket's is never captured, or is refunded. */
+  readonly payment?: { readonly id: string; readonly amount: number; readonly currency: string };
 }
 
 /** What the provider is to do with the money. */
@@ -116,9 +123,12 @@ export type PaymentReply = {
 
 export interface ShopOrder {
   readonly id: string;
+  /** 1 for the shop's first order, and one more for each. */
+  readonly number: number;
   readonly visitor: string;
   readonly customer: string;
   readonly room: string;
+  readonly lane: string;
   readonly at: number;
   readonly total: number;
   readonly currency: string;
@@ -132,6 +142,162 @@ export interface SoldTicket {
   readonly product: string;
   /** What opens the door on the day: 128 random bits, handed in by the caller. */
   readonly secret: string;
+  /** The product of the hold first, then its parts and what was chosen with it. */
   readonly lines: readonly { readonly product: string; readonly units: number; readonly price: number }[];
   readonly state: "sold" | "cancelled" | "refunded";
+}
+
+/** What happened that somebody outside has to be told, at least once: the organiser, or the payment provider. */
+export type ShopFact =
+  | { readonly type: "order.made"; readonly at: number; readonly order: ShopOrder }
+  | {
+      readonly type: "order.cancelled" | "order.refunded";
+      readonly at: number;
+      readonly order: ShopOrder;
+      /** Those that changed. */
+      readonly tickets: readonly string[];
+    }
+  /** All its units are sold, or it stays sold out from now on for visitors without a hold-back. */
+  | { readonly type: "product.sold_out"; readonly at: number; readonly product: string }
+  /** The provider is to capture, void or refund, after this event of its own. */
+  | {
+      readonly type: "payment.asked";
+      readonly at: number;
+      readonly action: Exclude<PaymentReply["action"], "none">;
+      readonly event: PaymentEvent;
+    };
+
+/** What a shopper's command leads to. `made`: the ids of the holds it made. */
+export type BasketAnswer =
+  | { readonly kind: "basket"; readonly basket: BasketView; readonly made: readonly string[] }
+  | ShopRefusal;
+
+/** A payment attempt has begun: the provider is to be asked for `total`. */
+export type PayAnswer =
+  | {
+      readonly kind: "attempt";
+      readonly attempt: string;
+      readonly total: number;
+      readonly currency: string;
+      readonly basket: BasketView;
+    }
+  | ShopRefusal;
+
+/** Someone's place on the waiting list of a product. `ahead`: people before them. */
+export interface ListPlace {
+  readonly product: string;
+  readonly count: number;
+  readonly ahead: number;
+}
+
+export type ListAnswer =
+  | { readonly kind: "listed"; readonly place: ListPlace }
+  | { readonly kind: "left"; readonly product: string }
+  | ShopRefusal;
+
+/** What becomes of a change that leaves less than is held: it is refused, or done and recorded as a shortfall. */
+export type Shortfall = "refuse" | "record";
+
+export type CatalogueAnswer =
+  | { readonly kind: "set"; readonly version: number }
+  /** `ifVersion` was not the version of the catalogue; this is. */
+  | { readonly kind: "refused"; readonly code: "versionMismatch"; readonly version: number }
+  | {
+      readonly kind: "refused";
+      readonly code: "invalidCatalogue" | "belowHeld";
+      readonly problems: readonly { readonly path: string; readonly message: string }[];
+    };
+
+export type StockAnswer =
+  | { readonly kind: "stock"; readonly product: string; readonly stock: StockView }
+  | {
+      readonly kind: "refused";
+      readonly code: "unknownProduct" | "belowZero" | "belowHeld" | "endless" | "invalid";
+      readonly product: string;
+    };
+
+/** A product's stock as the organiser sees it. */
+export interface StockView {
+  readonly stock: number | null;
+  readonly counts: UnitCounts;
+  /** Units that count beyond the cap since the organiser said so. */
+  readonly shortfall: number;
+  /** The lanes in which it stays sold out; "" stands for visitors of all lanes without a hold-back. */
+  readonly staysSoldOutIn: readonly string[];
+}
+
+export type OrderAnswer =
+  | { readonly kind: "order"; readonly order: ShopOrder; readonly changed: readonly string[] }
+  | { readonly kind: "refused"; readonly code: "unknownOrder" | "unknownTicket" };
+
+/** Customers and their tickets by phase, and how many came and went since the shop began (me2 to me8). */
+export interface ShopFigures {
+  readonly total: ShopRoomFigures;
+  readonly rooms: Readonly<Record<string, ShopRoomFigures>>;
+  /** People on waiting lists. */
+  readonly waiting: number;
+}
+
+export interface ShopRoomFigures {
+  readonly customers: { readonly browsing: number; readonly done: number; readonly paying: number };
+  /** Holds, by where their units are. */
+  readonly tickets: UnitCounts;
+  /** Baskets that were begun. */
+  readonly arrived: number;
+  readonly departed: number;
+  /** Of those who departed: with an order. */
+  readonly bought: number;
+}
+
+/**
+ * What every ledger answers. `now` never goes back. `key`: the write's idempotency key; the same key with the same command gives
+ * the first answer again for a day, with another command it is `invalid`. A refusal changes nothing and is not kept, so the same
+ * key may be tried again after one.
+ */
+export interface ShopCalls {
+  setCatalogue(
+    written: WrittenCatalogue,
+    change: { readonly ifVersion: number | null; readonly shortfall?: Shortfall; readonly now: number },
+  ): CatalogueAnswer;
+  /** As it was written; null before there is one. */
+  catalogue(): { readonly version: number; readonly written: WrittenCatalogue } | null;
+  products(
+    room: string,
+    lane: string | null,
+    now: number,
+  ): { readonly version: number; readonly products: readonly ProductView[] };
+  /** Null: the visitor has none, or it is long gone. */
+  basket(visitor: string, now: number): BasketView | null;
+  hold(shopper: Shopper, wish: Wish, now: number, key?: string): BasketAnswer;
+  extend(shopper: Shopper, parentHold: string, wish: Wish, now: number, key?: string): BasketAnswer;
+  undo(shopper: Shopper, hold: string, now: number, key?: string): BasketAnswer;
+  finish(shopper: Shopper, now: number, key?: string): BasketAnswer;
+  /** From done to paying: the visitor passed the payment door. */
+  enterPayment(shopper: Shopper, now: number, key?: string): BasketAnswer;
+  /** Begins an attempt; its id is handed in. */
+  pay(shopper: Shopper, fresh: { readonly attempt: string }, now: number, key?: string): PayAnswer;
+  leave(shopper: Shopper, now: number, key?: string): BasketAnswer;
+  setPaymentDoor(isOpen: boolean, now: number): void;
+  /** Changes a product's stock by `delta`. */
+  adjust(product: string, delta: number, shortfall: Shortfall, now: number, key?: string): StockAnswer;
+  /** Ends "sold out" of a product that stays so (cs6). */
+  reopen(product: string, now: number): StockAnswer;
+  close(now: number): void;
+  open(now: number): void;
+  /** Orders with a number above `after`, in their order. */
+  orders(after: number, limit: number): readonly ShopOrder[];
+  order(id: string): ShopOrder | null;
+  /** Returns the stock of these tickets, once; null: of all. */
+  cancel(
+    order: string,
+    tickets: readonly string[] | null,
+    kind: "cancelled" | "refunded",
+    now: number,
+  ): OrderAnswer;
+  joinList(shopper: Shopper, product: string, count: number, now: number, key?: string): ListAnswer;
+  leaveList(shopper: Shopper, product: string, now: number, key?: string): ListAnswer;
+  /** The waiting lists that a visitor is on. */
+  lists(visitor: string): readonly ListPlace[];
+  stock(product: string): StockView | null;
+  figures(now: number): ShopFigures;
 }

@@ -28,8 +28,8 @@ export class Agenda {
   /** When the next step is due; infinite when there is none. */
   nextAt(): number {
     const steps = this.#steps;
-    while (steps.size > 0 && this.#dueAt[steps.next!] !== steps.nextAt) steps.takeDue(NEVER);
-    return steps.nextAt;
+    while (steps.size > 0 && this.#dueAt[steps.next!] !== steps.soonestAt) steps.takeDue(NEVER);
+    return steps.soonestAt ?? NEVER;
   }
 
   /** Takes out the visitor whose step is due at `nextAt`. */

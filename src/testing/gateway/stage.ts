@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import http, { type IncomingHttpHeaders, type RequestListener } from "node:http";
 import { type AddressInfo, setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import type { TestContext } from "node:test";
-import { openFairgate } from "../../assembly/open-fairgate.ts";
+import { type FairgateOptions, openFairgate } from "../../assembly/open-fairgate.ts";
 import { settingsFrom } from "../../config/load.ts";
 import type { RoomInput, Settings, SettingsInput } from "../../config/schema.ts";
 import { lingerMs } from "../../core/pass.ts";
@@ -84,6 +84,8 @@ export interface StageOptions {
   readonly settings?: Partial<SettingsInput>;
   readonly origin?: SiteOrigin;
   readonly answer?: RequestListener;
+  /** The ledgers of the shops that the settings name. */
+  readonly deskOf?: FairgateOptions["deskOf"];
   /** How many connections there may be; as many as come when left out. */
   readonly connections?: ConnectionLimits;
   /** How long after the usual instant the stage is opened; boards are made once a second from then on. */
@@ -137,7 +139,10 @@ export async function openStage(test: TestContext, options: StageOptions = {}): 
   const engine = new WatchedEngine(new MemoryEngine(world));
   const inForce = settings();
   const accesses: Access[] = [];
-  const fairgate = await openFairgate(inForce, world, { engine, filesMax: Number.POSITIVE_INFINITY });
+  const fairgate = await openFairgate(inForce, world, {
+    ...{ engine, filesMax: Number.POSITIVE_INFINITY },
+    ...(options.deskOf && { deskOf: options.deskOf }),
+  });
   const { proxied } = fairgate;
   const accessLog = fairgate.accessLog.log;
   const lineOf = accessLines("json");

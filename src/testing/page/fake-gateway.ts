@@ -5,7 +5,7 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Board, DrawNotice, WaitPoint } from "../../core/board.ts";
+import type { Board, DrawNotice, StockNotice, WaitPoint } from "../../core/board.ts";
 import { type ErrorPage, renderProblem } from "../../gateway/page/problem.ts";
 import { createPage, type PageLook, type PageView } from "../../gateway/page/render.ts";
 
@@ -179,11 +179,12 @@ export function boardWith(changes: {
   admitted?: number;
   opensAt?: number;
   draw?: DrawNotice;
+  stock?: StockNotice;
   lanes?: Board["lanes"];
   hides?: readonly ("ahead" | "behind" | "wait")[];
 }): Board {
   const { ahead, version = 1, state = "queueing", message = "", admitted = SEQUENCE - 1 - ahead } = changes;
-  const { opensAt = null, draw, lanes, hides = [] } = changes;
+  const { opensAt = null, draw, stock, lanes, hides = [] } = changes;
   const isSilent = hides.includes("ahead") || (state === "prequeue" && draw !== undefined);
   const hasNoSpeed = state === "paused" || state === "prequeue" || hides.includes("wait");
   return {
@@ -200,6 +201,7 @@ export function boardWith(changes: {
     nextEventAt: opensAt,
     ...(lanes && { lanes }),
     ...(draw && { draw }),
+    ...(stock && { stock }),
   };
 }
 
@@ -219,6 +221,7 @@ function viewOf(board: Board): Omit<PageView, "language" | "nonce"> {
     sequence: SEQUENCE,
     opensAt: board.nextEventAt,
     draw: board.draw ?? null,
+    stock: board.stock,
     // No check-in by itself within a test: a page that starts slowly must not call what the test does not answer.
     nextCheckInMs: 60_000,
     now: Date.UTC(2030, 0, 31, 12, 0, 0),

@@ -8,6 +8,7 @@
 import { ANSWER_PARSERS } from "./answers.ts";
 import { OPERATOR_PARSERS } from "./operator.ts";
 import type { Parser } from "./parser.ts";
+import { PAYMENT_PARSERS } from "./payments.ts";
 import { PROOF_PARSERS } from "./proofs.ts";
 import { REQUEST_PARSERS } from "./request.ts";
 
@@ -16,4 +17,5 @@ export const PARSERS: readonly Parser[] = [
   ...PROOF_PARSERS,
   ...ANSWER_PARSERS,
   ...OPERATOR_PARSERS,
+  ...PAYMENT_PARSERS,
 ];

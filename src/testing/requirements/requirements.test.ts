@@ -1,31 +1,54 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { type RoomInput, roomSchema, settingsSchema } from "../../config/schema.ts";
+import { checkCatalogue, type WrittenCatalogue } from "../../shop/rules/check-catalogue.ts";
 import { coveringTests, coveringTestsIn } from "./covering-tests.ts";
-import { REQUIREMENTS, requirementsTable } from "./requirements.ts";
+import type { Requirement } from "./requirement.ts";
+import { REQUIREMENTS, type RequirementId, requirementsTable } from "./requirements.ts";
 
+const ROOT = join(import.meta.dirname, "..", "..", "..");
+
+/** `count` ids of one kind. */
+const ids = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${kind}${i + 1}`);
 const IDS = [
-  ...Array.from({ length: 12 }, (_, index) => `ce${index + 1}`),
-  ...Array.from({ length: 4 }, (_, index) => `cp${index + 1}`),
-  ...Array.from({ length: 3 }, (_, index) => `ma${index + 1}`),
-  ...Array.from({ length: 4 }, (_, index) => `mt${index + 1}`),
+  ...[...ids("ce", 5), "E.ce6", ...ids("ce", 12).slice(5), ...ids("cp", 4), ...ids("ma", 3), ...ids("mt", 5)],
+  ...[...ids("cs", 6), ...ids("op", 4), ...ids("sp", 9), ...ids("tb", 5), ...ids("mc", 2)],
+  ...[...ids("dp", 6), ...ids("me", 8)],
 ];
+const TABLE: readonly Requirement[] = REQUIREMENTS;
 
-test("every requirement is in the table, once, with a setting and a test", () => {
+test("all 65 requirements are in the table, each with what meets it and a test", () => {
   assert.deepEqual(
-    REQUIREMENTS.map(({ id }) => id),
+    TABLE.map(({ id }) => id),
     IDS,
   );
+  assert.equal(IDS.length, 65);
   const covering = coveringTests();
-  for (const { id, says, settings } of REQUIREMENTS) {
-    assert.ok(settings.length > 0 && says.endsWith("."), id);
+  const table = requirementsTable(covering);
+  assert.equal(table.match(/^\| \w+\d[^|]* \|[^|]+\|[^|]+\|.+\|$/gm)?.length, 65);
+  const unproven = TABLE.filter(
+    ({ id, isUnwanted }) => !isUnwanted && !covering.some(({ ids }) => ids.includes(id as RequirementId)),
+  );
+  assert.deepEqual(
+    unproven.map(({ id }) => id),
+    [],
+    "no test proves these",
+  );
+  for (const { id, says, settings, catalogue = [], files = [], isUnwanted } of TABLE)
     assert.ok(
-      covering.some(({ ids }) => ids.includes(id)),
-      `no test proves ${id}`,
+      says.endsWith(".") && (isUnwanted || settings.length + catalogue.length + files.length > 0),
+      id,
     );
-    assert.match(requirementsTable(covering), new RegExp(`^\\| ${id} \\| .+ \\| \`.+\\| .+ \\|$`, "m"));
-  }
+});
+
+test("what appendix E numbers otherwise has both numbers in the table", () => {
+  const table = requirementsTable([]);
+  assert.match(table, /^\| ce6 of appendix E \|/m);
+  for (let number = 6; number <= 12; number++)
+    assert.match(table, new RegExp(`^\\| ce${number} \\(appendix E: ce${number + 1}\\) \\|`, "m"));
 });
 
 /** True where the settings are good in a room, in an event of one, or at the top. */
@@ -44,10 +67,20 @@ function isSetting(written: string): boolean {
   );
 }
 
-test("every setting in the table is valid", () => {
-  for (const { id, settings } of REQUIREMENTS)
+/** True where it can be part of a catalogue. */
+function isCatalogue(written: string): boolean {
+  const catalogue = parse(written) as Partial<WrittenCatalogue>;
+  return checkCatalogue({ currency: "EUR", products: {}, ...catalogue }, 1).ok;
+}
+
+test("every setting, catalogue and file in the table is valid", () => {
+  for (const { id, settings, catalogue = [], files = [] } of TABLE) {
     for (const written of settings) assert.ok(isSetting(written), `${id}: ${written}`);
+    for (const written of catalogue) assert.ok(isCatalogue(written), `${id}: ${written}`);
+    for (const file of files) assert.ok(existsSync(join(ROOT, file)), `${id}: ${file}`);
+  }
   assert.ok(!isSetting("queueingMethod: lifo") && !isSetting("shuffle: true"));
+  assert.ok(!isCatalogue("products: { seat: { stock: -1 } }"));
 });
 
 test("a test counts only when its own call names what it proves", () => {

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { type FakeGateway, SEQUENCE } from "../../../testing/page/fake-gateway.ts";
+import { boardWith, type FakeGateway, SEQUENCE } from "../../../testing/page/fake-gateway.ts";
 import {
   axeViolations,
   closeBrowser,
@@ -52,6 +52,27 @@ describe("the page with events", TOGETHER, () => {
       for (const name of ["count", "waitRow"])
         assert.equal(await page.locator(`[data-live="${name}"]`).isVisible(), false, name);
       assert.match((await shownText(page, "announce")) ?? "", /You are next/);
+      assert.deepEqual(faults, []);
+    });
+  });
+
+  test("in front of a shop, what is left is said as soon as the board tells it", async () => {
+    const prepare = (gateway: FakeGateway) => {
+      gateway.board = boardWith({ ahead: 128, stock: { isSoldOut: false, reach: null } });
+    };
+    await visit({ prepare }, async ({ gateway, page, faults }) => {
+      await shows(page, "ahead", "128");
+      await gateway.listeners(1);
+      assert.equal(await page.locator('[data-live="stock"]').isVisible(), false);
+      gateway.push({ ahead: 120, stock: { isSoldOut: false, reach: 100 } });
+      await shows(page, "stock", /There may be nothing left when it's your turn/);
+      assert.equal(await shownText(page, "heading"), "You are in line");
+      gateway.push({ ahead: 90, stock: { isSoldOut: false, reach: 100 } });
+      await shows(page, "ahead", "90");
+      assert.equal(await page.locator('[data-live="stock"]').isVisible(), false);
+      gateway.push({ ahead: 80, stock: { isSoldOut: true, reach: 0 } });
+      await shows(page, "stock", /Everything is sold out/);
+      assert.deepEqual(await axeViolations(page), []);
       assert.deepEqual(faults, []);
     });
   });

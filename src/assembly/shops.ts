@@ -1,0 +1,69 @@
+/**
+ * The shops of one process: each with its ledger in the data directory, the counter that visitors meet, and what ties it to rooms
+ * (`shop-rooms.ts`). A shop that the settings name for the first time begins with the catalogue of its file.
+ *
+ * Shops are opened when settings name them and stay open until the end: a ledger without rooms still ends its baskets in time.
+ */
+import type { Settings } from "../config/schema.ts";
+import type { World } from "../core/world.ts";
+import { ShopCounter } from "../shop/api/shop-counter.ts";
+import type { ShopDesk } from "../shop/api/shop-desk.ts";
+import type { PaymentCallback } from "../shop/api/visitor-shop.ts";
+import { providerOf } from "./shop-provider.ts";
+
+export interface OpenShop {
+  readonly name: string;
+  readonly desk: ShopDesk;
+  readonly counter: ShopCounter;
+}
+
+export interface ShopsParts {
+  readonly world: World;
+  /** The ledger of a shop, as these settings have it. */
+  readonly deskOf: (name: string, settings: Settings) => ShopDesk;
+  readonly endVisit: (room: string, visit: string) => void;
+}
+
+export class Shops {
+  readonly #parts: ShopsParts;
+  readonly #open = new Map<string, OpenShop>();
+
+  constructor(parts: ShopsParts) {
+    this.#parts = parts;
+  }
+
+  get(name: string): OpenShop | undefined {
+    return this.#open.get(name);
+  }
+
+  /** Opens the shops that are not open yet. */
+  async follow(settings: Settings): Promise<void> {
+    for (const name of Object.keys(settings.shops))
+      if (!this.#open.has(name)) this.#open.set(name, await this.#openOne(name, settings));
+  }
+
+  close(): void {
+    for (const { counter } of this.#open.values()) counter.close();
+  }
+
+  async #openOne(name: string, settings: Settings): Promise<OpenShop> {
+    const { world, deskOf, endVisit } = this.#parts;
+    const desk = deskOf(name, settings);
+    await this.#begin(name, desk, settings);
+    const provider = providerOf(name, settings);
+    const readCallback = provider && ((callback: PaymentCallback) => provider.read(callback));
+    const counter = await ShopCounter.open({ desk, world, endVisit, readCallback });
+    return { name, desk, counter };
+  }
+
+  /** The catalogue of the shop's file, for one that has none. */
+  async #begin(name: string, desk: ShopDesk, { firstCatalogues }: Settings): Promise<void> {
+    const first = firstCatalogues.get(name);
+    if (!first || (await desk.catalogue()) !== null) return;
+    const { clock, log } = this.#parts.world;
+    const answer = await desk.setCatalogue(first, { ifVersion: null, now: clock.now() });
+    if (answer.kind === "refused")
+      throw new Error(`the shop ${name} cannot begin with its catalogueFile: ${JSON.stringify(answer)}`);
+    log.info({ shop: name, products: Object.keys(first.products).length }, "a shop began with its catalogue");
+  }
+}

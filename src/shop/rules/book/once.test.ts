@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
+import { KEYS_EACH_MAX } from "./once.ts";
+
+const DAY_MS = 86_400_000;
+const SEATS = catalogueOf({ seat: { stock: 3 } }, { shoppingWindowMs: 3 * DAY_MS });
+
+test("the same key with the same command does it once and gives the first answer, across a restart, for a day", () => {
+  const shop = new PlainShop(SEATS);
+  const first = shop.hold("ann", "seat", "key");
+  granted(shop.hold("ann", "seat"));
+  assert.deepEqual(shop.hold("ann", "seat", "key"), first);
+  shop.restart();
+  assert.deepEqual(shop.hold("ann", "seat", "key"), first);
+  assert.deepEqual(shop.counts("seat"), [2, 0, 0]);
+  shop.pass(DAY_MS);
+  assert.notDeepEqual(shop.hold("ann", "seat", "key"), first);
+  assert.deepEqual(shop.counts("seat"), [3, 0, 0]);
+});
+
+test("the same key with another command is invalid, and another visitor's key is another key", () => {
+  const shop = new PlainShop(SEATS);
+  granted(shop.hold("ann", "seat", "key"));
+  assert.equal(codeOfRefusal(shop.hold("ann", wishFor("seat", 2), "key")), "invalid");
+  assert.equal(codeOfRefusal(shop.extend("ann", "1", "seat", "key")), "invalid");
+  granted(shop.hold("bob", "seat", "key"));
+  assert.deepEqual(shop.counts("seat"), [2, 0, 0]);
+});
+
+test("a refusal is not kept: the key may be tried again", () => {
+  const shop = new PlainShop(SEATS);
+  granted(shop.hold("bob", wishFor("seat", 3)));
+  assert.equal(codeOfRefusal(shop.hold("ann", "seat", "key")), "insufficientStock");
+  granted(shop.leave("bob"));
+  granted(shop.hold("ann", "seat", "key"));
+});
+
+test("an attempt that was begun is given again, whatever id was handed in the second time", () => {
+  const shop = new PlainShop(SEATS);
+  granted(shop.hold("ann", "seat"));
+  granted(shop.finish("ann"));
+  const first = shop.pay("ann", "a1", "key");
+  assert.deepEqual(shop.pay("ann", "a2", "key"), first);
+  assert.equal(shop.basket("ann").attemptsLeft, 2);
+});
+
+test("the organiser's changes of stock have keys too", () => {
+  const shop = new PlainShop(SEATS);
+  const adjust = (delta: number) => shop.kept(shop.book.adjust("seat", delta, "refuse", shop.now, "key"));
+  assert.deepEqual(adjust(5), adjust(5));
+  assert.equal(shop.book.stock("seat")!.stock, 8);
+  assert.equal(adjust(6).kind, "refused");
+});
+
+test("keys have a length, and a visitor a number of them", () => {
+  const shop = new PlainShop(SEATS);
+  assert.equal(codeOfRefusal(shop.hold("ann", "seat", "")), "invalid");
+  assert.equal(codeOfRefusal(shop.hold("ann", "seat", "k".repeat(201))), "invalid");
+  const { book, now } = shop;
+  const ann = shop.shopper("ann");
+  for (let n = 0; n < KEYS_EACH_MAX; n++) book.leaveList(ann, "seat", now, `key ${n}`);
+  assert.equal(codeOfRefusal(book.leaveList(ann, "seat", now, "one more")), "invalid");
+  granted(shop.hold("bob", "seat", "key"));
+  shop.pass(DAY_MS);
+  assert.equal(shop.records.has("key/ann/key 1"), false);
+  granted(shop.hold("ann", "seat", "one more"));
+});

@@ -1,0 +1,201 @@
+/**
+ * What a shop must be able to do: how customers go on shopping (cs), what they can obtain (op), products made of others (sp), who
+ * gets the last ones (tb), and the two of section 2.3.2 (mc).
+ */
+import type { Requirement } from "./requirement.ts";
+
+export const SHOP_REQUIREMENTS = [
+  {
+    id: "cs1",
+    says: "Any customer can immediately choose a product.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100 } }"],
+    note: "By default nothing stands between the visitor's admission and the first product.",
+  },
+  {
+    id: "cs2",
+    says: "A customer can choose a limited number of products in an interval.",
+    settings: [],
+    catalogue: ["policies: { burst: { items: 4, everyMs: 60000 } }"],
+    note: "In any interval of that length. Releases give nothing back.",
+  },
+  {
+    id: "cs3",
+    says: "A customer can choose a strictly limited number of products.",
+    settings: [],
+    catalogue: ["policies: { itemsMax: 6 }", "policies: { itemsMax: 6, limitCounts: everything }"],
+    note: "Over all visits of the customer, what they bought included.",
+  },
+  {
+    id: "cs4",
+    says: "A customer can choose a strictly limited number of a single product.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, limitPerCustomer: 4 } }"],
+    note: "",
+  },
+  {
+    id: "cs5",
+    says: "Customers can choose products within a certain fixed shopping window.",
+    settings: [],
+    catalogue: ["policies: { shoppingWindowMs: 900000 }"],
+    note: "From their admission. At its end a valid basket goes on to payment.",
+  },
+  {
+    id: "cs6",
+    says: "Customers can only choose products that were not shown as sold out to anybody.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, staysSoldOut: true } }"],
+    note: "Until the organiser opens it again.",
+  },
+  {
+    id: "op1",
+    says: "A customer can get what has not been purchased yet.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, countedBy: sold } }"],
+    note: "Checked again when the payment succeeds.",
+  },
+  {
+    id: "op2",
+    says: "A customer can get what has neither been purchased nor is awaiting payment.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, countedBy: pending } }"],
+    note: "Checked again when the basket is finished.",
+  },
+  {
+    id: "op3",
+    says: "A customer can get what has neither been purchased, nor is awaiting payment, nor is in a basket.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, countedBy: reserved } }"],
+    note: "The default.",
+  },
+  {
+    id: "op4",
+    says: "A customer can get somewhat more than there is, or somewhat less, by a percentage.",
+    settings: [],
+    catalogue: [
+      "products: { seat: { stock: 100, oversell: 250 } }",
+      "products: { seat: { stock: 100, oversell: -500 } }",
+    ],
+    note: "In hundredths of a percent.",
+  },
+  {
+    id: "sp1",
+    says: "A product has a strictly limited or an unlimited stock.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100 }, photo: { stock: null } }"],
+    note: "",
+  },
+  {
+    id: "sp2",
+    says: "A product contains multiple sub-products.",
+    settings: [],
+    catalogue: [
+      "products: { pair: { stock: 50, parts: { seat: 2, meal: 1 } }, seat: { stock: 100 }, meal: { stock: 80 } }",
+    ],
+    note: "To any depth.",
+  },
+  {
+    id: "sp3",
+    says: "A product contains required sub-products.",
+    settings: [],
+    catalogue: ["products: { pair: { stock: 50, parts: { seat: 2 } }, seat: { stock: 100 } }"],
+    note: "",
+  },
+  {
+    id: "sp4",
+    says: "A product contains optional sub-products.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, options: { parking: 1 } }, parking: { stock: 30 } }"],
+    note: "",
+  },
+  {
+    id: "sp5",
+    says: "From a set of sub-products, a minimum must be chosen.",
+    settings: [],
+    catalogue: [
+      "products: { menu: { stock: 50, choices: { drinks: { from: { cola: 2, beer: 2 }, min: 1 } } }, cola: { stock: 90 }, beer: { stock: 90 } }",
+    ],
+    note: "",
+  },
+  {
+    id: "sp6",
+    says: "From a set of sub-products, a maximum can be chosen.",
+    settings: [],
+    catalogue: [
+      "products: { menu: { stock: 50, choices: { drinks: { from: { cola: 2, beer: 2 }, max: 3 } } }, cola: { stock: 90 }, beer: { stock: 90 } }",
+    ],
+    note: "",
+  },
+  {
+    id: "sp7",
+    says: "A sub-product can be chosen a limited number of times.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, options: { drink: 2 } }, drink: { stock: 150 } }"],
+    note: "For each product it is chosen with.",
+  },
+  {
+    id: "sp8",
+    says: "When more customers want a product than there are left, a tie-break decides who gets it.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, tieBreak: random, tieWindowMs: 50 } }"],
+    note: "",
+  },
+  {
+    id: "sp9",
+    says: "The same for a product with required sub-products, which are had with it or not at all.",
+    settings: [],
+    catalogue: [
+      "products: { pair: { stock: 50, parts: { seat: 2 }, tieBreak: earliestAdmitted }, seat: { stock: 100 } }",
+    ],
+    note: "",
+  },
+  {
+    id: "tb1",
+    says: "No customer gets a final product unless the complete product can be reserved.",
+    settings: [],
+    catalogue: ["products: { pair: { stock: 50, parts: { seat: 2 } }, seat: { stock: 100 } }"],
+    note: "Always.",
+  },
+  {
+    id: "tb2",
+    says: "Random customers get the final products.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, tieBreak: random } }"],
+    note: "The seed is in the log.",
+  },
+  {
+    id: "tb3",
+    says: "Customers admitted the earliest get the final products.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, tieBreak: earliestAdmitted } }"],
+    note: "",
+  },
+  {
+    id: "tb4",
+    says: "Customers admitted the latest get the final products.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, tieBreak: latestAdmitted } }"],
+    note: "",
+  },
+  {
+    id: "tb5",
+    says: "Customers with the highest value of products in their basket get the final products.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, tieBreak: highestBasket } }"],
+    note: "",
+  },
+  {
+    id: "mc1",
+    says: "Products can only be purchased from the shops they are offered in.",
+    settings: [],
+    catalogue: ["products: { seat: { stock: 100, rooms: [main, members] } }"],
+    note: "Several rooms may sell from one shop, each a part of it.",
+  },
+  {
+    id: "mc2",
+    says: "Customers have a limited number of attempts to pay.",
+    settings: [],
+    catalogue: ["policies: { payment: { attemptsMax: 3 } }"],
+    note: "The last failure returns the goods.",
+  },
+] as const satisfies readonly Requirement[];
