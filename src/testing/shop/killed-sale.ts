@@ -12,7 +12,7 @@ import { Ledger, ledgerEnv } from "../../shop/ledger/ledger.ts";
 import type { ShopOrder } from "../../shop/rules/commands.ts";
 import { seededFraction } from "../../sim/hand-world.ts";
 import { realWorld } from "../real-world.ts";
-import { type Known, knownOf, SALE, type SaleLine, SHOP } from "./sale-process.ts";
+import { type KnownBasket, knownOf, SALE, type SaleLine, SHOP } from "./sale-process.ts";
 
 const SCRIPT = fileURLToPath(new URL("./sale-process.ts", import.meta.url));
 /** After the deadline of any phase. Phases that ended while there was no process give way to the next when there is one. */
@@ -42,7 +42,7 @@ export interface SaleOutcome {
 
 /** What a visitor was told last; null: nothing. `isAsking`: they had asked again, and may or may not have been heard. */
 interface Told {
-  readonly known: Known | null;
+  readonly known: KnownBasket | null;
   readonly isAsking: boolean;
 }
 

@@ -34,7 +34,7 @@ export const SALE = catalogueOf(
 );
 
 /** What a visitor knows of their basket. */
-export interface Known {
+export interface KnownBasket {
   readonly phase: string;
   readonly holds: readonly string[];
   readonly total: number;
@@ -43,9 +43,9 @@ export interface Known {
 
 export type SaleLine =
   | readonly [kind: "asks", visitor: string]
-  | readonly [kind: "knows", visitor: string, known: Known | null];
+  | readonly [kind: "knows", visitor: string, known: KnownBasket | null];
 
-export function knownOf(basket: BasketView | null): Known | null {
+export function knownOf(basket: BasketView | null): KnownBasket | null {
   if (!basket) return null;
   const { phase, holds, total, order } = basket;
   return { phase, holds: holds.map(({ id, product }) => `${id} ${product}`), total, order };
