@@ -57,7 +57,9 @@ export function endBrowsing(shop: ShopState, basket: Basket, now: number): void 
   if (now < basket.windowEndsAt) return;
   if (basket.holds.some(({ offerEndsAt }) => offerEndsAt === null)) return finishForOwner(shop, basket, now);
   if (basket.holds.length === 0) return depart(shop, basket, "ended", now);
-  basket.endsAt = Math.max(...basket.holds.map(({ offerEndsAt }) => offerEndsAt!));
+  const endsAt = Math.max(...basket.holds.map(({ offerEndsAt }) => offerEndsAt!));
+  if (endsAt === basket.endsAt) return;
+  basket.endsAt = endsAt;
   shop.baskets.save(basket);
 }
 
