@@ -45,18 +45,23 @@ test("an attempt that was begun is given again, whatever id was handed in the se
   assert.equal(shop.basket("ann").attemptsLeft, 2);
 });
 
-test("the organiser's changes of stock have keys too", () => {
+test("the organiser's writes have keys too", () => {
   const shop = new PlainShop(SEATS);
   const adjust = (delta: number) => shop.kept(shop.book.adjust("seat", delta, "refuse", shop.now, "key"));
   assert.deepEqual(adjust(5), adjust(5));
   assert.equal(shop.book.stock("seat")!.stock, 8);
   assert.equal(adjust(6).kind, "refused");
+  const order = shop.buy("ann", "seat");
+  const cancel = () => shop.kept(shop.book.cancel(order, null, "cancelled", shop.now, "other key"));
+  assert.deepEqual(cancel(), cancel());
+  assert.deepEqual(shop.counts("seat"), [0, 0, 0]);
 });
 
 test("keys have a length, and a visitor a number of them", () => {
   const shop = new PlainShop(SEATS);
   assert.equal(codeOfRefusal(shop.hold("ann", "seat", "")), "invalid");
   assert.equal(codeOfRefusal(shop.hold("ann", "seat", "k".repeat(201))), "invalid");
+  assert.equal(codeOfRefusal(shop.hold("ann", "seat", "\ud800")), "invalid");
   const { book, now } = shop;
   const ann = shop.shopper("ann");
   for (let n = 0; n < KEYS_EACH_MAX; n++) book.leaveList(ann, "seat", now, `key ${n}`);

@@ -32,7 +32,7 @@ export function once<Answer extends { readonly kind: string }>(
   parts: { readonly work: () => Answer; readonly wrong: (reason: string) => Answer },
 ): Answer {
   if (key === undefined) return parts.work();
-  if (key === "" || key.length > IDEMPOTENCY_KEY_LENGTH_MAX)
+  if (key === "" || key.length > IDEMPOTENCY_KEY_LENGTH_MAX || !key.isWellFormed())
     return parts.wrong(`an idempotency key has 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters`);
   const id = `${scope}/${key}`;
   const asked = shortened(JSON.stringify(command));
