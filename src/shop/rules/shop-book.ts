@@ -224,9 +224,9 @@ export class ShopBook implements ShopCalls {
     this.#do(now, (now) => expire(this.#shop, now));
   }
 
-  /** Whether requests for this may have to be decided together. */
-  mayTie(wish: Wish): boolean {
-    return mayTie(this.#shop, wish);
+  /** Whether requests for this may have to be decided together. `open`: products that others wait for already. */
+  mayTie(wish: Wish, open: ReadonlySet<string>): boolean {
+    return mayTie(this.#shop, wish, open);
   }
 
   /** Those of these requests that want something of which they together want too much, or that is in `open`. */

@@ -39,12 +39,23 @@ test("only what has a tie-break and a window is gathered, also below a bundle or
       bag: { stock: 1, options: { seat: 1 } },
       off: { stock: 1, tieBreak: "random", tieWindowMs: 0 },
       cap: { stock: 1 },
+      held: { stock: 1 },
     }),
   );
-  const may = (product: string, chosen = {}) => shop.book.mayTie(wishFor(product, 1, chosen));
+  const may = (product: string, chosen = {}) =>
+    shop.book.mayTie(wishFor(product, 1, chosen), new Set(["held"]));
   assert.deepEqual(
-    [may("seat"), may("pair"), may("bag"), may("bag", { seat: 1 }), may("off"), may("cap"), may("unknown")],
-    [true, true, false, true, false, false, false],
+    [
+      may("seat"),
+      may("pair"),
+      may("bag"),
+      may("bag", { seat: 1 }),
+      may("off"),
+      may("cap"),
+      may("unknown"),
+      may("held"),
+    ],
+    [true, true, false, true, false, false, false, true],
   );
 });
 
@@ -144,4 +155,17 @@ test("a pool is decided by the tie-break of what is wished for", () => {
   const requests = [contender(shop, "ann", "front", 1), contender(shop, "bob", "back", 2)];
   assert.equal(windowMs(shop, requests), 50);
   assert.deepEqual(decide(shop, requests), ["bob"]);
+});
+
+test("a request without a tie-break of its own joins the contest for what it needs", () => {
+  const shop = new PlainShop({
+    currency: "EUR",
+    products: { front: { stock: 5, tieBreak: "earliestAdmitted" }, back: { stock: 5 } },
+    pools: { hall: { stock: 1, products: { front: 1, back: 1 } } },
+  });
+  shop.shopper("ann");
+  shop.pass(1_000);
+  assert.deepEqual(decide(shop, [contender(shop, "bob", "back", 1), contender(shop, "ann", "front", 2)]), [
+    "ann",
+  ]);
 });
