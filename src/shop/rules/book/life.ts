@@ -100,6 +100,15 @@ export function depart(shop: ShopState, basket: Basket, cause: string, now: numb
   end(shop, basket, now);
 }
 
+/** Beyond the window a basket lasts as long as the offers in it. */
+export function endWithOffers(shop: ShopState, basket: Basket, now: number): void {
+  if (basket.holds.length === 0) return depart(shop, basket, "ended", now);
+  const endsAt = Math.max(...basket.holds.map(({ offerEndsAt }) => offerEndsAt!));
+  if (endsAt === basket.endsAt) return;
+  basket.endsAt = endsAt;
+  shop.baskets.save(basket);
+}
+
 /** The end with an order. `from`: where its units are; null where the hold had ended and they are taken anew. */
 export function sell(
   shop: ShopState,
