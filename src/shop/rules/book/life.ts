@@ -26,7 +26,8 @@ export function beginBasket(
   { offerEndsAt, nextLine = 1 }: { offerEndsAt?: number; nextLine?: number },
   now: number,
 ): Basket {
-  const { visitor, customer, room, lane, admittedAt } = shopper;
+  const { visitor, customer, room, lane } = shopper;
+  const admittedAt = Math.floor(shopper.admittedAt);
   const windowEndsAt = admittedAt + shop.catalogue.policies.shoppingWindowMs;
   const endsAt = now < windowEndsAt ? windowEndsAt : (offerEndsAt ?? now);
   const basket: Basket = {
