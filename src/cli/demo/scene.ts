@@ -10,7 +10,7 @@ import type { Settings, SettingsInput } from "../../config/schema.ts";
 
 export const SHOP = "tickets";
 export const PAYMENT_ROOM = "payment";
-export const LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 300 };
+export const DEMO_LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 300 };
 const PAYING_MAX = 12;
 const CATALOGUE_FILE = "catalogue.json";
 const SECRET_VARIABLE = "DEMO_PAYMENT_SECRET";
@@ -101,13 +101,13 @@ export function demoSettings(parts: SceneParts): Settings {
     shops: {
       [SHOP]: {
         catalogueFile: CATALOGUE_FILE,
-        payment: { callbacks: "standard", secretVariable: SECRET_VARIABLE },
+        payment: { callbacks: "standard", secretVariable: SECRET_VARIABLE, url: shop },
         callsPerAddressMax: 100_000,
       },
     },
     rooms: {
       main: {
-        ...LIMITS,
+        ...DEMO_LIMITS,
         shop: SHOP,
         sessionDuration: "60s",
         claimWindow: "30s",
