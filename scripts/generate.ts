@@ -1,7 +1,7 @@
 /**
  * Writes the generated files: the index of languages; from the settings' schema `fairgate.example.yaml` and
- * `docs/settings.md`; the table in `docs/engines.md` from the engines' capabilities; and `docs/errors.md` from the catalogue
- * of errors. Tests fail when they are out of date; `npm run generate` updates them.
+ * `docs/settings.md`; the table in `docs/engines.md` from the engines' capabilities; `docs/errors.md` from the catalogue of
+ * errors; and the client that the demo's shop serves. Tests fail when they are out of date; `npm run generate` updates them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -28,3 +28,5 @@ const { errorsPage } = await import("./errors-page.ts");
 write("docs/errors.md", errorsPage());
 const { withCapabilityTable } = await import("./capability-table.ts");
 write("docs/engines.md", withCapabilityTable(readFileSync(join(root, "docs/engines.md"), "utf8")));
+const { browserClient } = await import("./browser-client.ts");
+write("src/cli/demo/site/fairgate-client.js", browserClient());

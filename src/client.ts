@@ -324,11 +324,11 @@ export function createShop(options: ClientOptions): ShopClient {
   }
 
   async function refresh(signal?: AbortSignal): Promise<ShopBasket | null> {
-    const basket = await call("GET", "shop/basket", signal).catch((problem) => {
+    const told = await call("GET", "shop/basket", signal).catch((problem) => {
       if (problem.code !== "noBasket") throw problem;
-      return null;
+      return problem;
     });
-    return takeBasket(basket);
+    return takeBasket(told.phase ? told : null);
   }
 
   async function change(method: string, path: string, signal?: AbortSignal, body?: object) {
