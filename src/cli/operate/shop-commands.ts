@@ -12,7 +12,7 @@ import { stringify } from "yaml";
 import { parseCatalogueFile } from "../../config/catalogue-form.ts";
 import { safeText } from "../../config/problem.ts";
 import { isRecord } from "../../config/salvage.ts";
-import { askControl, askTagged, noFairgate, passAnswer } from "./ask-control.ts";
+import { askControl, askTagged, passAnswer, somethingElse } from "./ask-control.ts";
 import { operate, type Printed, withControl } from "./commands.ts";
 import type { ControlFlags, ControlPlace } from "./find-control.ts";
 import { NotDone } from "./not-done.ts";
@@ -275,8 +275,7 @@ interface ListedShop {
 async function askShops(place: ControlPlace): Promise<ListedShop[]> {
   const shops = listIn(await askControl(place, { method: "GET", path: "/shops" }), "shops", place);
   return shops.filter(isRecord).map(({ name, version, figures }) => {
-    if (typeof name !== "string" || typeof version !== "number")
-      throw new NotDone(noFairgate(place.at, "it says something else"), 1);
+    if (typeof name !== "string" || typeof version !== "number") throw somethingElse(place);
     return { name: safeText(name, SHOWN_CHARACTERS_MAX), version, figures };
   });
 }
@@ -305,7 +304,7 @@ function namesOf(shops: readonly ListedShop[]): string {
 function listIn(value: unknown, key: string, place?: ControlPlace): unknown[] {
   const list = isRecord(value) ? value[key] : undefined;
   if (Array.isArray(list)) return list;
-  throw new NotDone(noFairgate(place?.at ?? "the control address", "it says something else"), 1);
+  throw somethingElse(place ?? { at: "the control address" });
 }
 
 function pathOf(shop: string): string {

@@ -45,8 +45,8 @@ const KIND_OF: Record<Standing, TicketAnswer["kind"]> = {
   forfeited: "refused",
 };
 
-/** The model draws all of these. */
-const NEEDED = Object.keys(CAPABILITIES.memory) as Capability[];
+/** The model draws all of these. A shop is not in its engine. */
+const NEEDED = (Object.keys(CAPABILITIES.memory) as Capability[]).filter((name) => name !== "shop");
 
 /** Declares the random test for one engine; `runs` is lower for one that is far slower. */
 export function modelTest(subject: EngineUnderTest, runs = RUNS): void {

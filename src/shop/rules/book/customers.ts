@@ -7,6 +7,11 @@ import { type Addition, type CustomerRecord, limitedUnits, type TakenUnits } fro
 
 type LimitRules = Pick<Catalogue, "products" | "policies">;
 
+/** The additions of two, the oldest first. */
+export function joinedAdditions(some: readonly Addition[], more: readonly Addition[]): Addition[] {
+  return [...some, ...more].sort((a, b) => a.at - b.at);
+}
+
 interface Customer extends CustomerRecord {
   readonly units: Map<string, number>;
   additions: readonly Addition[];
@@ -48,7 +53,7 @@ export class Customers {
   joinAdditions(id: string, additions: readonly Addition[]): void {
     if (additions.length === 0) return;
     const customer = this.#make(id);
-    customer.additions = [...customer.additions, ...additions].sort((a, b) => a.at - b.at);
+    customer.additions = joinedAdditions(customer.additions, additions);
   }
 
   /** Forgets a customer who has nothing, and whose last addition was at or before `windowStart`. */
