@@ -7,6 +7,7 @@ import { type Desk, NotKept } from "../office/desk.ts";
 import type { Data } from "./data.ts";
 import type { OpenEngine } from "./engine-record.ts";
 import { NotInForce, type RoomChanges } from "./kept-changes.ts";
+import type { Shops } from "./shops.ts";
 import { version } from "./version.ts";
 
 /** Runs one task after the other, each when the one before has settled. */
@@ -18,13 +19,14 @@ export function createDesk(parts: {
   keeps: Data;
   changes: RoomChanges;
   node: OpenEngine["node"];
+  shops: Pick<Shops, "get">;
   /** The settings as in their file. */
   file: () => Settings;
   /** Runs tasks that change the settings one at a time. */
   inTurn: InTurn;
   isDraining: () => boolean;
 }): Desk {
-  const { engine, proxied, keeps, changes, node, isDraining } = parts;
+  const { engine, proxied, keeps, changes, node, shops, isDraining } = parts;
   const { gateway } = proxied;
   return {
     version,
@@ -38,6 +40,8 @@ export function createDesk(parts: {
       ),
     unusedChanges: () => changes.unused,
     asideChanges: () => changes.aside(),
+    shops: () => Object.keys(gateway.settings.shops),
+    shop: (name) => (Object.hasOwn(gateway.settings.shops, name) ? shops.get(name)?.organiser : undefined),
     keys: () => gateway.keys(),
     rotateKeys: async () => ({ id: await gateway.rotateKeys((memo) => kept(keeps.keepRing(memo))) }),
     origins: () => proxied.origins(),

@@ -88,6 +88,7 @@ export async function openFairgate(
       world,
       deskOf: (name, next) => options.deskOf?.(name) ?? ledgers?.open(name, next) ?? noLedger(name),
       endVisit: (room, visit) => endVisit(engine, { room, visit }, world),
+      rooms: () => proxied.gateway.settings.rooms,
     });
     opened.defer(() => shops.close());
     await shops.follow(settings);
@@ -115,7 +116,7 @@ export async function openFairgate(
     };
     opened.defer(keeps.onChange(followOthers(() => inTurn(takeOver), world)));
     const desk = createDesk({
-      ...{ engine, proxied, keeps, changes, node, inTurn },
+      ...{ engine, proxied, keeps, changes, node, inTurn, shops },
       file: () => state.file,
       isDraining: () => state.isDraining,
     });

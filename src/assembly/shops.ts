@@ -6,6 +6,7 @@
  */
 import type { Settings } from "../config/schema.ts";
 import type { World } from "../core/world.ts";
+import { OrganiserCalls } from "../shop/api/organiser-calls.ts";
 import { ShopCounter } from "../shop/api/shop-counter.ts";
 import type { ShopDesk } from "../shop/api/shop-desk.ts";
 import type { PaymentCallback } from "../shop/api/visitor-shop.ts";
@@ -15,6 +16,7 @@ export interface OpenShop {
   readonly name: string;
   readonly desk: ShopDesk;
   readonly counter: ShopCounter;
+  readonly organiser: OrganiserCalls;
 }
 
 export interface ShopsParts {
@@ -22,6 +24,8 @@ export interface ShopsParts {
   /** The ledger of a shop, as these settings have it. */
   readonly deskOf: (name: string, settings: Settings) => ShopDesk;
   readonly endVisit: (room: string, visit: string) => void;
+  /** The rooms as they are set now. */
+  readonly rooms: () => Settings["rooms"];
 }
 
 export class Shops {
@@ -47,13 +51,15 @@ export class Shops {
   }
 
   async #openOne(name: string, settings: Settings): Promise<OpenShop> {
-    const { world, deskOf, endVisit } = this.#parts;
+    const { world, deskOf, endVisit, rooms } = this.#parts;
     const desk = deskOf(name, settings);
     await this.#begin(name, desk, settings);
     const provider = providerOf(name, settings);
     const readCallback = provider && ((callback: PaymentCallback) => provider.read(callback));
     const counter = await ShopCounter.open({ desk, world, endVisit, readCallback });
-    return { name, desk, counter };
+    const { clock } = world;
+    const organiser = new OrganiserCalls({ name, desk, clock, rooms, onChange: () => counter.learn() });
+    return { name, desk, counter, organiser };
   }
 
   /** The catalogue of the shop's file, for one that has none. */

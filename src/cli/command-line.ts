@@ -77,6 +77,7 @@ const COMMANDS: Readonly<Record<string, (command: Command) => Promise<unknown>>>
       .option("--hash <digits>", "the hash of the seed, as noted before the event")
       .option("--json", "print the result as JSON")
       .action((await import("./audit.ts")).auditDraw),
+  shop: async (command) => (await import("./operate/shop-commands.ts")).shopCommands(command),
   watch: async (command) => (await import("./operate/watch.ts")).watchCommand(command),
   ...Object.fromEntries(
     OPERATE.map((name) => [name, async (command: Command) => (await operateCommands())[name]!(command)]),
@@ -91,7 +92,7 @@ await program.parseAsync();
 
 /** Under which heading of the help a command stands. */
 function groupOf(name: string): string {
-  if (["watch", "cluster", "health", ...OPERATE].includes(name)) return "Operate a running Fairgate:";
+  if (["watch", "cluster", "health", "shop", ...OPERATE].includes(name)) return "Operate a running Fairgate:";
   return ["simulate", "size", "torture", "audit", "check", "doctor"].includes(name)
     ? "Find out before:"
     : "Start:";

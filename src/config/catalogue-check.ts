@@ -15,7 +15,8 @@ const NAME_CHARACTERS_MAX = 60;
 /** As the rules have it where a catalogue does not say. */
 const PAYING_MS = 15 * 60_000;
 
-type Rooms = Known<FileSettings["rooms"]>;
+/** The rooms that a catalogue is checked against. */
+export type CheckedRooms = Known<FileSettings["rooms"]>;
 
 /** What is wrong with a catalogue by itself. */
 export type CheckCatalogue = (
@@ -25,7 +26,7 @@ export type CheckCatalogue = (
 /** Every problem of the catalogue that this shop is to have. */
 export function catalogueProblems(
   written: WrittenCatalogue,
-  { shop, rooms, check }: { shop: string; rooms: Rooms; check: CheckCatalogue },
+  { shop, rooms, check }: { shop: string; rooms: CheckedRooms; check: CheckCatalogue },
 ): CatalogueProblemShown[] {
   return [
     ...check(written).map((problem) => ({ ...problem, hint: "" })),
@@ -35,7 +36,10 @@ export function catalogueProblems(
 }
 
 /** What is allowed in a catalogue beside these rooms, but seldom meant. */
-export function catalogueCautions({ policies }: WrittenCatalogue, rooms: Rooms): CatalogueProblemShown[] {
+export function catalogueCautions(
+  { policies }: WrittenCatalogue,
+  rooms: CheckedRooms,
+): CatalogueProblemShown[] {
   const name = policies?.payment?.room;
   const sessionDuration = name == null ? undefined : rooms[name]?.sessionDuration;
   const payingMs = policies?.payingMs ?? PAYING_MS;
@@ -89,7 +93,7 @@ function inFile(
   return { code, path, at: "value", message: `${formatPath(path)}: ${fileName}: ${where}${message}`, hint };
 }
 
-function paymentRoomProblems({ policies }: WrittenCatalogue, rooms: Rooms): CatalogueProblemShown[] {
+function paymentRoomProblems({ policies }: WrittenCatalogue, rooms: CheckedRooms): CatalogueProblemShown[] {
   const name = policies?.payment?.room;
   if (name == null || Object.hasOwn(rooms, name)) return [];
   const near = nearest(name, Object.keys(rooms));
@@ -100,7 +104,7 @@ function paymentRoomProblems({ policies }: WrittenCatalogue, rooms: Rooms): Cata
 /** Rooms and lanes that products name. */
 function placeProblems(
   { products, pools = {} }: WrittenCatalogue,
-  { shop, rooms }: { shop: string; rooms: Rooms },
+  { shop, rooms }: { shop: string; rooms: CheckedRooms },
 ): CatalogueProblemShown[] {
   const sellers = Object.entries(rooms).filter(([, room]) => room?.shop === shop);
   const names = sellers.map(([name]) => name);

@@ -33,6 +33,16 @@ export function readCatalogue(input: unknown): CatalogueReading {
 
 /** The same from the text of a file, in YAML or JSON. */
 export function readCatalogueFile(text: string, file: string): CatalogueReading {
+  const parsed = parseCatalogueFile(text, file);
+  return parsed.ok ? readCatalogue(parsed.input) : parsed;
+}
+
+export type CatalogueFileParsing =
+  | { readonly ok: true; readonly input: object }
+  | { readonly ok: false; readonly problems: readonly CatalogueProblemShown[] };
+
+/** The plain values in the text of a file. */
+export function parseCatalogueFile(text: string, file: string): CatalogueFileParsing {
   const read = readSettingsFile({ text, file }, catalogueOutline(), {
     bytesMax: CATALOGUE_BYTES_MAX,
     hints: {
@@ -42,7 +52,7 @@ export function readCatalogueFile(text: string, file: string): CatalogueReading 
   });
   if (!read.value || read.problems.length > 0)
     return { ok: false, problems: read.problems.map(({ path, message, hint }) => ({ path, message, hint })) };
-  return readCatalogue(read.value);
+  return { ok: true, input: read.value };
 }
 
 /** As an organiser would write it. */

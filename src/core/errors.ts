@@ -482,6 +482,36 @@ export const CONTROL_REFUSALS = {
     why: "The room has no event of that name.",
     action: "Use a name from the message.",
   },
+  no_such_shop: {
+    status: 404,
+    why: "There is no shop of that name.",
+    action: "Use a name from the message.",
+  },
+  no_catalogue: {
+    status: 404,
+    why: "The shop has no catalogue yet.",
+    action: "Set one: `PUT /shops/{shop}` with `If-None-Match: *`.",
+  },
+  no_such_product: {
+    status: 404,
+    why: "The shop's catalogue has no product of that id.",
+    action: "See `GET /shops/{shop}/stock`.",
+  },
+  no_such_order: {
+    status: 404,
+    why: "The shop has no order, or the order no ticket, of that id.",
+    action: "See `GET /shops/{shop}/orders`.",
+  },
+  stock_held: {
+    status: 409,
+    why: "The change would leave less than is held and sold, or less than nothing; or the stock is without end.",
+    action: "Change it by less, or send `shortfall: record` if more was promised than there is.",
+  },
+  version_mismatch: {
+    status: 412,
+    why: "The catalogue was changed since: `If-Match` is not its version.",
+    action: "Get it again, make the change in what it is now, and send that.",
+  },
   no_draw: {
     status: 404,
     why: "The event has no draw, is suspended, or its draw is not known any more.",
@@ -517,6 +547,16 @@ export const CONTROL_REFUSALS = {
     status: 422,
     why: "The change does not pass the checks of the settings file. Nothing was changed.",
     action: "Correct what `problems` lists.",
+  },
+  bad_catalogue: {
+    status: 422,
+    why: "The catalogue does not pass its checks. Nothing was changed.",
+    action: "Correct what `problems` lists.",
+  },
+  precondition_needed: {
+    status: 428,
+    why: "The catalogue is replaced whole, so the request must say which version it replaces.",
+    action: "Send `If-Match` with the `ETag` of `GET /shops/{shop}`, or `If-None-Match: *` for the first.",
   },
   too_many_attempts: {
     status: 429,

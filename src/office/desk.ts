@@ -6,6 +6,7 @@ import type { Problem } from "../config/problem.ts";
 import type { RoomSettings } from "../config/schema.ts";
 import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
+import type { OrganiserShop } from "../shop/api/organiser-shop.ts";
 import type { ClusterReport } from "./cluster-shape.ts";
 
 export type { ClusterNodeReport, ClusterReport, ClusterRoomReport } from "./cluster-shape.ts";
@@ -36,6 +37,8 @@ export interface Desk {
   unusedChanges(): readonly UnusedChange[];
   /** Changes that were removed from the store because they could not be used. */
   asideChanges(): Promise<readonly AsideChange[]>;
+  shops(): readonly string[];
+  shop(name: string): OrganiserShop | undefined;
   keys(): readonly KeyOnRing[];
   /** Throws `NotKept`. */
   rotateKeys(): Promise<{ readonly id: string }>;
@@ -122,6 +125,8 @@ export interface GatewayTraffic {
   readonly bypassed: Readonly<Record<string, number>>;
   /** Requests that belong to no visit: `passed` or `refused`. */
   readonly strays: Readonly<Record<string, number>>;
+  /** Calls of visitors and providers to shops that were not carried out, by status or reason. */
+  readonly shopRefused: Readonly<Record<string, number>>;
   /** Visitors cut off for being too slow, by what was slow. */
   readonly slowCut: Readonly<Record<string, number>>;
   /** Requests refused because too many were under way, by which limit was reached. */

@@ -10,6 +10,7 @@ import type { Handed } from "./desk.ts";
 import { COMMON_REFUSALS } from "./refusal.ts";
 import { addRoomMetrics } from "./room-metrics.ts";
 import type { Scrape } from "./scrape.ts";
+import { addShopMetrics } from "./shop-metrics.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { addTrafficMetrics } from "./traffic-metrics.ts";
 
@@ -30,6 +31,7 @@ export function addMetrics(app: OpenAPIHono<OfficeEnv>, handed: Handed): void {
   const scrape: Scrape = { registry, snapshot: () => latest };
   collectDefaultMetrics({ register: registry });
   addRoomMetrics(scrape);
+  addShopMetrics(scrape);
   addTrafficMetrics(scrape);
   addClusterMetrics(scrape);
   app.openapi(metricsRoute, async (c) => {

@@ -2,7 +2,7 @@
  * The office: the second address, for operators and monitoring. Every request passes the same checks in the same order;
  * only health comes before the token:
  *
- *   strict headers ▶ own host ▶ health │ token ▶ method ▶ body ▶ page, rooms, changes, draws, keys, cluster, metrics, document
+ *   strict headers ▶ own host ▶ health │ token ▶ method ▶ body ▶ page, rooms, changes, draws, shops, keys, cluster, metrics, document
  *
  * It works through a desk and knows neither gateway nor engine. It has one page, which only shows, and allows no other origin
  * (no CORS), so a page of another site cannot use it.
@@ -25,6 +25,7 @@ import { addMetrics } from "./metrics.ts";
 import { addPage } from "./page.ts";
 import { answerFailure, errorBody, refuseCall, statusOfRefusal } from "./refusal.ts";
 import { addRooms, refuseChange } from "./rooms.ts";
+import { addShops } from "./shops.ts";
 
 export interface OfficeOptions {
   readonly desk: Desk;
@@ -74,6 +75,7 @@ export function createOffice({ desk, token, host, isPageOpen = false, world }: O
   addRooms(app, handed);
   addChanges(app, handed);
   addDraws(app, handed);
+  addShops(app, handed);
   addKeys(app, handed);
   addCluster(app, handed);
   addMetrics(app, handed);

@@ -25,6 +25,7 @@ const BY_REASON = {
   strays: ["strays", "Requests without a visit, such as images without a cookie, by outcome."],
   requestsRefused: ["requests_refused", "Requests refused because too many were under way, by limit."],
   streamsRefused: ["streams_refused", "Event streams that were not opened, by what was full."],
+  shopRefused: ["shop_refused", "Calls to shops that were not carried out, by status or reason."],
   slowCut: ["slow_visitors_cut", "Visitors cut off for sending or reading too slowly, by what was slow."],
 } as const;
 

@@ -14,9 +14,10 @@ const SHOWN_CHARACTERS_MAX = 400;
 const PROBLEMS_SHOWN_MAX = 20;
 
 export interface ControlCall {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly answerMaxMs?: number;
   /** A status whose answer is wanted too, such as that of a check that fails. */
   readonly alsoGood?: number;
@@ -25,6 +26,8 @@ export interface ControlCall {
 interface Answer {
   readonly status: number;
   readonly text: string;
+  /** The version of what was asked for; null where the answer has none. */
+  readonly tag: string | null;
 }
 
 /** The answer's body, read as JSON; null where there is none. Throws `NotDone`. */
@@ -34,6 +37,38 @@ export async function askControl(place: ControlPlace, call: ControlCall): Promis
   const value = parse(answer.text);
   if ((isGood(answer) || answer.status === call.alsoGood) && value !== undefined) return value;
   throw refusal(place, answer, value);
+}
+
+/** The answer's body with its version. Throws `NotDone`. */
+export async function askTagged(
+  place: ControlPlace,
+  call: ControlCall,
+): Promise<{ readonly value: unknown; readonly tag: string | null }> {
+  const answer = await reach(place, call);
+  const value = parse(answer.text);
+  if (isGood(answer) && value !== undefined) return { value, tag: answer.tag };
+  throw refusal(place, answer, value);
+}
+
+/** Hands on an answer's body as it comes, however long it is. Throws `NotDone`. */
+export async function passAnswer(
+  place: ControlPlace,
+  call: ControlCall,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const { at } = place;
+  try {
+    const answer = await send(place, call);
+    if (answer.statusCode >= 200 && answer.statusCode < 300) {
+      for await (const chunk of answer.body as AsyncIterable<Uint8Array>) await write(chunk);
+      return;
+    }
+    const text = await textOf(answer.body, at);
+    throw refusal(place, { status: answer.statusCode, text, tag: null }, parse(text));
+  } catch (cause) {
+    if (cause instanceof NotDone) throw cause;
+    throw new NotDone(whyNot(at, cause, call.answerMaxMs ?? ANSWER_MAX_MS), 1);
+  }
 }
 
 /** The answer's body as it is, for what is not JSON. Throws `NotDone`. */
@@ -50,6 +85,7 @@ function isGood({ status }: Answer): boolean {
 /** Refusals about what was asked for, not about how things stand. */
 const NOT_RIGHT = new Set([
   ...["no_such_room", "no_such_event", "no_draw", "no_cluster", "bad_id", "bad_request", "bad_change"],
+  ...["no_such_shop", "no_such_product", "no_such_order", "bad_catalogue"],
 ]);
 
 const WHAT_TO_DO: Readonly<Record<string, string>> = {
@@ -95,21 +131,32 @@ function problemsIn(value: unknown): string[] {
     });
 }
 
-async function reach({ at, token }: ControlPlace, call: ControlCall): Promise<Answer> {
-  const { method, path, body, answerMaxMs = ANSWER_MAX_MS } = call;
+async function reach(place: ControlPlace, call: ControlCall): Promise<Answer> {
+  const { at } = place;
+  const { answerMaxMs = ANSWER_MAX_MS } = call;
   try {
-    // Not by fetch, which refuses a number of ports that a browser should not ask.
-    const answer = await request(`http://${at}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(answerMaxMs),
-    });
-    return { status: answer.statusCode, text: await textOf(answer.body, at) };
+    const { statusCode, headers, body } = await send(place, call);
+    const { etag } = headers;
+    return { status: statusCode, text: await textOf(body, at), tag: typeof etag === "string" ? etag : null };
   } catch (cause) {
     if (cause instanceof NotDone) throw cause;
     throw new NotDone(whyNot(at, cause, answerMaxMs), 1);
   }
+}
+
+function send({ at, token }: ControlPlace, call: ControlCall) {
+  const { method, path, body, headers = {}, answerMaxMs = ANSWER_MAX_MS } = call;
+  // Not by fetch, which refuses a number of ports that a browser should not ask.
+  return request(`http://${at}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(answerMaxMs),
+  });
 }
 
 /** What is longer than any answer of ours comes from something else. */

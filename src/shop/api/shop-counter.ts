@@ -44,6 +44,7 @@ export interface ShopCounterParts {
 interface KnownCatalogue {
   readonly version: number;
   readonly catalogue: Catalogue;
+  readonly isClosed: boolean;
 }
 
 export class ShopCounter implements VisitorShop {
@@ -89,10 +90,14 @@ export class ShopCounter implements VisitorShop {
     return this.#known?.catalogue.products.get(product)?.isForSale ?? false;
   }
 
-  /** Takes note of the ledger's catalogue. */
+  /** Takes note of the ledger's catalogue, and of whether the shop is closed. */
   async learn(): Promise<void> {
-    const kept = await this.#parts.desk.catalogue();
-    this.#known = kept && { version: kept.version, catalogue: completeCatalogue(kept.written, kept.version) };
+    const { desk, world } = this.#parts;
+    const [kept, { isClosed }] = await Promise.all([desk.catalogue(), desk.figures(world.clock.now())]);
+    const isSame = kept !== null && kept.version === this.#known?.version;
+    const catalogue = isSame ? this.#known!.catalogue : kept && completeCatalogue(kept.written, kept.version);
+    this.#known = kept && { version: kept.version, catalogue: catalogue!, isClosed };
+    this.#texts.clear();
     this.changed();
   }
 
@@ -134,7 +139,7 @@ export class ShopCounter implements VisitorShop {
     const key = `${room} ${lane}`;
     let known = this.#texts.get(key);
     if (known?.version !== shown.version) {
-      known = { version: shown.version, text: catalogueJson(this.#known.catalogue, shown) };
+      known = { version: shown.version, text: catalogueJson(this.#known.catalogue, shown, this.#known.isClosed) };
       this.#texts.set(key, known);
     }
     return { status: 200, body: known.text, retryAfterSeconds: null, isOver: false };

@@ -2,9 +2,13 @@
 import type { Catalogue, Product } from "../rules/catalogue.ts";
 import type { ProductsShown } from "./visitor-shop.ts";
 
-/** JSON. Instants are milliseconds since 1970, amounts minor units. */
-export function catalogueJson({ currency, policies, products }: Catalogue, shown: ProductsShown): string {
-  const { opensAt, isClosed, itemsMax, shoppingWindowMs, payment } = policies;
+/** JSON. `isClosed`: by the organiser, whatever the catalogue says. Instants are milliseconds since 1970, amounts minor units. */
+export function catalogueJson(
+  { currency, policies, products }: Catalogue,
+  shown: ProductsShown,
+  isClosed: boolean,
+): string {
+  const { opensAt, itemsMax, shoppingWindowMs, payment } = policies;
   return JSON.stringify({
     status: "catalogue",
     version: shown.version,

@@ -236,6 +236,8 @@ export interface ShopFigures {
   readonly rooms: Readonly<Record<string, ShopRoomFigures>>;
   /** People on waiting lists. */
   readonly waiting: number;
+  /** The organiser has closed it: nobody takes anything more. */
+  readonly isClosed: boolean;
 }
 
 export interface ShopRoomFigures {

@@ -199,7 +199,8 @@ export class ShopBook implements ShopCalls {
   }
 
   figures(_now: number): ShopFigures {
-    return this.#shop.figures.all(this.#shop.lists.size);
+    const { figures, lists, isClosed } = this.#shop;
+    return { ...figures.all(lists.size), isClosed };
   }
 
   /** When `expire` should be called; null: nothing ends by itself. */

@@ -2,7 +2,7 @@
  * A scene for the office's tests: the product as it runs, with its own desk, a memory engine and time that is moved by
  * hand; only listeners are missing. Answers of the desk that no test can cause are replaced by the test.
  */
-import { openFairgate } from "../../assembly/open-fairgate.ts";
+import { type FairgateOptions, openFairgate } from "../../assembly/open-fairgate.ts";
 import type { RoomInput, SettingsInput } from "../../config/schema.ts";
 import { MemoryEngine } from "../../engines/memory/memory-engine.ts";
 import type { Traffic } from "../../gateway/traffic.ts";
@@ -43,6 +43,8 @@ export interface SceneOptions {
   readonly isPageOpen?: boolean;
   readonly rooms?: Record<string, RoomInput>;
   readonly settings?: Partial<SettingsInput>;
+  /** The ledgers of the shops that the settings name. */
+  readonly deskOf?: FairgateOptions["deskOf"];
 }
 
 /** An office with one room, `main`, that holds two visitors. */
@@ -53,7 +55,10 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const origin = { addresses: ["http://127.0.0.1:3000"] };
   const settings = (now: Record<string, RoomInput>) =>
     checked({ secret: STAGE_SECRET, origin, rooms: now, ...options.settings });
-  const fairgate = await openFairgate(settings(rooms), world, { engine });
+  const fairgate = await openFairgate(settings(rooms), world, {
+    engine,
+    ...(options.deskOf && { deskOf: options.deskOf }),
+  });
   const { desk } = fairgate;
   const office = createOffice({ desk, token, host, isPageOpen: options.isPageOpen ?? false, world });
   const ask = async (path: string, { method, headers, json, from = "10.1.1.1" }: AskOptions = {}) => {

@@ -39,7 +39,7 @@ export class FigureCounts {
     this.#save(room);
   }
 
-  all(waiting: number): ShopFigures {
+  all(waiting: number): Omit<ShopFigures, "isClosed"> {
     const rooms = Object.fromEntries(Array.from(this.#rooms, ([room, one]) => [room, structuredClone(one)]));
     const total = Object.values(rooms).reduce(sumOf, noFigures());
     return { total, rooms, waiting };
