@@ -243,7 +243,7 @@ export class Ledger {
   }
 
   #reserve(request: ContestRequest, now: number): BasketAnswer | Promise<BasketAnswer> {
-    if (!this.#damage && this.#book.mayTie(request.wish)) return this.#ties.ask(request);
+    if (!this.#damage && this.#book.mayTie(request.wish, this.#ties.open)) return this.#ties.ask(request);
     const { shopper, parent, wish, key } = request;
     return this.#run((book) =>
       parent === null ? book.hold(shopper, wish, now, key) : book.extend(shopper, parent, wish, now, key),

@@ -29,6 +29,7 @@ import type {
   BasketAnswer,
   BasketView,
   ListPlace,
+  OrderAnswer,
   PayAnswer,
   PaymentEvent,
   PaymentReply,
@@ -173,8 +174,19 @@ export class ShopBook implements ShopCalls {
     return this.#shop.orders.get(id) ?? null;
   }
 
-  cancel(order: string, tickets: readonly string[] | null, kind: "cancelled" | "refunded", now: number) {
-    return this.#do(now, (now) => cancelTickets(this.#shop, order, { tickets, kind }, now));
+  cancel(
+    order: string,
+    tickets: readonly string[] | null,
+    kind: "cancelled" | "refunded",
+    now: number,
+    key?: string,
+  ): OrderAnswer {
+    const asked = { scope: ORGANISER, command: ["cancel", order, tickets, kind], key };
+    const wrong = (): OrderAnswer => ({ kind: "refused", code: "invalid" });
+    return this.#do(now, (now) => {
+      const work = () => cancelTickets(this.#shop, order, { tickets, kind }, now);
+      return once(this.#shop, asked, now, { work, wrong });
+    });
   }
 
   joinList(shopper: Shopper, product: string, count: number, now: number, key?: string) {
@@ -213,9 +225,9 @@ export class ShopBook implements ShopCalls {
     this.#do(now, (now) => expire(this.#shop, now));
   }
 
-  /** Whether requests for this may have to be decided together. */
-  mayTie(wish: Wish): boolean {
-    return mayTie(this.#shop, wish);
+  /** Whether requests for this may have to be decided together. `open`: products that others wait for already. */
+  mayTie(wish: Wish, open: ReadonlySet<string>): boolean {
+    return mayTie(this.#shop, wish, open);
   }
 
   /** Those of these requests that want something of which they together want too much, or that is in `open`. */
@@ -263,7 +275,7 @@ export class ShopBook implements ShopCalls {
 
   /** Does one command, and what follows from it. */
   #do<Answer>(now: number, work: (now: number) => Answer): Answer {
-    this.#now = Math.max(this.#now, now);
+    this.#now = Math.max(this.#now, Math.floor(now));
     const answer = work(this.#now);
     const { shown, stock } = this.#shop;
     const touched = shown.settle(this.#now);

@@ -26,7 +26,8 @@ export function beginBasket(
   { offerEndsAt, nextLine = 1 }: { offerEndsAt?: number; nextLine?: number },
   now: number,
 ): Basket {
-  const { visitor, customer, room, lane, admittedAt } = shopper;
+  const { visitor, customer, room, lane } = shopper;
+  const admittedAt = Math.floor(shopper.admittedAt);
   const windowEndsAt = admittedAt + shop.catalogue.policies.shoppingWindowMs;
   const endsAt = now < windowEndsAt ? windowEndsAt : (offerEndsAt ?? now);
   const basket: Basket = {
@@ -97,6 +98,15 @@ export function depart(shop: ShopState, basket: Basket, cause: string, now: numb
   releaseLines(shop, basket, { lines: linesIn(basket), cause }, now);
   if (basket.attempts.length === 0) basket.holds = [];
   end(shop, basket, now);
+}
+
+/** Beyond the window a basket lasts as long as the offers in it. */
+export function endWithOffers(shop: ShopState, basket: Basket, now: number): void {
+  if (basket.holds.length === 0) return depart(shop, basket, "ended", now);
+  const endsAt = Math.max(...basket.holds.map(({ offerEndsAt }) => offerEndsAt!));
+  if (endsAt === basket.endsAt) return;
+  basket.endsAt = endsAt;
+  shop.baskets.save(basket);
 }
 
 /** The end with an order. `from`: where its units are; null where the hold had ended and they are taken anew. */
