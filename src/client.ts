@@ -134,7 +134,8 @@ export function createLine({ autoEnter = true, onTurn, solve, ...options }: Line
     isCheckingIn = true;
     later("checkIn", nextMs, () => {
       isCheckingIn = false;
-      ask("check-in").catch(() => getSnapshot().status === "waiting" && planCheckIn());
+      // Closing ends it without details.
+      ask("check-in").catch((problem) => problem.details && planCheckIn());
     });
   }
 
@@ -318,7 +319,9 @@ export function createShop(options: ClientOptions): ShopClient {
     later(
       "basket",
       nextMs,
-      phase === "departed" ? undefined : () => refresh().catch(() => takeBasket(basket)),
+      phase === "departed"
+        ? undefined
+        : () => refresh().catch((problem) => problem.details && takeBasket(basket)),
     );
     return basket;
   }

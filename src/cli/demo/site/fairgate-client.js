@@ -24,7 +24,7 @@ export function createLine({ autoEnter = true, onTurn, solve, ...options }      
     isCheckingIn = true;
     later("checkIn", nextMs, () => {
       isCheckingIn = false;
-      ask("check-in").catch(() => getSnapshot().status === "waiting" && planCheckIn());
+      ask("check-in").catch((problem) => problem.details && planCheckIn());
     });
   }
   async function ask(
@@ -123,7 +123,9 @@ export function createShop(options               )             {
     later(
       "basket",
       nextMs,
-      phase === "departed" ? undefined : () => refresh().catch(() => takeBasket(basket)),
+      phase === "departed"
+        ? undefined
+        : () => refresh().catch((problem) => problem.details && takeBasket(basket)),
     );
     return basket;
   }

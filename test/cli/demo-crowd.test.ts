@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDemoStage } from "../../testing/shop/demo-stage.ts";
-import { until } from "../../testing/until.ts";
-import { sendCrowd } from "./crowd.ts";
+import { sendCrowd } from "../../src/cli/demo/crowd.ts";
+import { openDemoStage } from "../../src/testing/shop/demo-stage.ts";
+import { until } from "../../src/testing/until.ts";
 
 test("the crowd buys through both lines, nothing fails, and what it paid for is what was sold", async () => {
   await using stage = await openDemoStage();
