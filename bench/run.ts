@@ -23,6 +23,7 @@ import { parsersBench } from "./parsers.ts";
 import { proxyBench } from "./proxy.ts";
 import { redisBench } from "./redis.ts";
 import { relaxedBench } from "./relaxed.ts";
+import { shopBench } from "./shop.ts";
 import { sseBench } from "./sse.ts";
 import { startsBench } from "./start.ts";
 import { tableA1Bench } from "./table-a1.ts";
@@ -37,6 +38,7 @@ const BENCHES: readonly Bench[] = [
   durableBench,
   keptBench,
   crashBench,
+  shopBench,
   drawBench,
   adaptiveBench,
   estimateBench,

@@ -2,6 +2,7 @@
  * What a durable reservation costs, measured in a process of its own: calls of `hold` through a ledger's stub, each answered once
  * it is on disk, and the same rows written directly with one synced transaction a call. Prints one line of JSON.
  */
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,9 +36,8 @@ interface Scene {
   hold(caller: number): Promise<void>;
 }
 
-let visitors = 0;
 function newShopper(): Shopper {
-  const visitor = (++visitors).toString(16).padStart(32, "0");
+  const visitor = randomBytes(16).toString("hex");
   return { visitor, customer: visitor, room: "sale", lane: "main", admittedAt: world.clock.now() };
 }
 
@@ -95,7 +95,13 @@ function chainOf(depth: number): Parameters<typeof catalogueOf>[0] {
   );
 }
 
-async function perSecond(hold: (caller: number) => Promise<void>): Promise<number> {
+interface Measured {
+  readonly perSecond: number;
+  readonly cpuUs: number;
+}
+
+async function measureHolds(hold: (caller: number) => Promise<void>): Promise<Measured> {
+  const cpuBefore = process.cpuUsage();
   const startAt = performance.now();
   const endAt = startAt + SLICE_MS;
   let calls = 0;
@@ -106,7 +112,12 @@ async function perSecond(hold: (caller: number) => Promise<void>): Promise<numbe
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
-  return calls / ((performance.now() - startAt) / 1_000);
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { perSecond: calls / ((performance.now() - startAt) / 1_000), cpuUs: (user + system) / calls };
+}
+
+async function perSecond(hold: (caller: number) => Promise<void>): Promise<number> {
+  return (await measureHolds(hold)).perSecond;
 }
 
 /** A count, a basket and a line of the log in one transaction a call, each synced by SQLite. */
@@ -152,10 +163,18 @@ const chains = await Promise.all(
   DEPTHS.map((depth) => newcomers(`chain${depth}`, chainOf(depth), () => "p0")),
 );
 
-const costs: ShopCosts = { samples: [], verified: [] };
+const costs: ShopCosts = {
+  samples: [],
+  depths: DEPTHS,
+  products: MANY_PRODUCTS,
+  baskets: MANY_BASKETS,
+  verified: [],
+};
 for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
+  const { perSecond: hotPerSecond, cpuUs: hotCpuUs } = await measureHolds(hot.hold);
   const sample = {
-    hot: await perSecond(hot.hold),
+    hot: hotPerSecond,
+    hotCpuUs,
     direct: direct.perSecond(),
     manyProducts: await perSecond(many.hold),
     oneProduct: await perSecond(hot.hold),

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { DurableHost } from "../../durable/host.ts";
 import { handWorld } from "../../sim/hand-world.ts";
 import { MemoryDisk } from "../../testing/memory-disk.ts";
+import { proves } from "../../testing/requirements/proves.ts";
 import { catalogueOf, wishFor } from "../../testing/shop/plain-shop.ts";
 import type { BasketAnswer, ShopFact, Shopper } from "../rules/commands.ts";
 import type { ShopNews } from "../rules/shop-book.ts";
@@ -130,26 +131,29 @@ const TIE = catalogueOf({
   cap: { stock: 99 },
 });
 
-test("requests that arrive together and want more than is left are decided together", async () => {
-  const { ledger, set, now, shopper, pass } = stage();
-  await set(TIE);
-  const people = ["ann", "bob", "cem", "dan"].map((visitor, i) => ({
-    ...shopper(visitor),
-    admittedAt: now() - i,
-  }));
-  const asked = people.map((one) => ledger.hold(one, wishFor("seat"), now()));
-  let isAnswered = false;
-  void Promise.race(asked).then(() => {
-    isAnswered = true;
-  });
-  await settle();
-  assert.ok(!isAnswered, "nobody hears before all are decided");
-  const late = ledger.hold({ ...shopper("eve"), admittedAt: now() + 1 }, wishFor("seat"), now());
-  await settle();
-  await pass(50);
-  assert.deepEqual(winners(await Promise.all([...asked, late])), [0, 4]);
-  assert.equal((await ledger.verify()).kind, "clean");
-});
+test(
+  proves(["sp8", "tb4"], "requests that arrive together and want more than is left are decided together"),
+  async () => {
+    const { ledger, set, now, shopper, pass } = stage();
+    await set(TIE);
+    const people = ["ann", "bob", "cem", "dan"].map((visitor, i) => ({
+      ...shopper(visitor),
+      admittedAt: now() - i,
+    }));
+    const asked = people.map((one) => ledger.hold(one, wishFor("seat"), now()));
+    let isAnswered = false;
+    void Promise.race(asked).then(() => {
+      isAnswered = true;
+    });
+    await settle();
+    assert.ok(!isAnswered, "nobody hears before all are decided");
+    const late = ledger.hold({ ...shopper("eve"), admittedAt: now() + 1 }, wishFor("seat"), now());
+    await settle();
+    await pass(50);
+    assert.deepEqual(winners(await Promise.all([...asked, late])), [0, 4]);
+    assert.equal((await ledger.verify()).kind, "clean");
+  },
+);
 
 test("quiet times are not delayed: without a tie, requests are answered at once, others even during one", async () => {
   const { ledger, set, hold, now, shopper, pass } = stage();

@@ -35,9 +35,15 @@ export class TieWindows {
   #arrived: Waiting[] = [];
   /** Who waits for the end of a window, by what is scarce. */
   readonly #windows = new Map<string, Waiting[]>();
+  readonly #open = new Set<string>();
 
   constructor(parts: TieParts) {
     this.#parts = parts;
+  }
+
+  /** The products that windows are open for. */
+  get open(): ReadonlySet<string> {
+    return this.#open;
   }
 
   ask(request: ContestRequest): Promise<BasketAnswer> {
@@ -63,7 +69,7 @@ export class TieWindows {
       await this.#parts.pause(0);
       arrived = this.#takeArrived();
       const requests = arrived.map(({ request }) => request);
-      const scarce = this.#parts.sortOut(requests, new Set(this.#windows.keys()));
+      const scarce = this.#parts.sortOut(requests, this.#open);
       for (const one of arrived) {
         const product = scarce.get(one.request);
         if (product) this.#gather(one, product);
@@ -78,6 +84,7 @@ export class TieWindows {
     const window = this.#windows.get(product);
     if (window) return void window.push(one);
     this.#windows.set(product, [one]);
+    this.#open.add(product);
     void this.#close(product, windowMs);
   }
 
@@ -85,12 +92,17 @@ export class TieWindows {
     const among = this.#windows.get(product)!;
     try {
       await this.#parts.pause(windowMs);
-      this.#windows.delete(product);
+      this.#end(product);
       this.#decide(among);
     } catch (error) {
-      this.#windows.delete(product);
+      this.#end(product);
       for (const { reject } of among) reject(error);
     }
+  }
+
+  #end(product: string): void {
+    this.#windows.delete(product);
+    this.#open.delete(product);
   }
 
   #decide(waiting: readonly Waiting[]): void {

@@ -228,7 +228,7 @@ export interface StockView {
 
 export type OrderAnswer =
   | { readonly kind: "order"; readonly order: ShopOrder; readonly changed: readonly string[] }
-  | { readonly kind: "refused"; readonly code: "unknownOrder" | "unknownTicket" };
+  | { readonly kind: "refused"; readonly code: "unknownOrder" | "unknownTicket" | "invalid" };
 
 /** Customers and their tickets by phase, and how many came and went since the shop began (me2 to me8). */
 export interface ShopFigures {
@@ -295,6 +295,7 @@ export interface ShopCalls {
     tickets: readonly string[] | null,
     kind: "cancelled" | "refunded",
     now: number,
+    key?: string,
   ): OrderAnswer;
   joinList(shopper: Shopper, product: string, count: number, now: number, key?: string): ListAnswer;
   leaveList(shopper: Shopper, product: string, now: number, key?: string): ListAnswer;

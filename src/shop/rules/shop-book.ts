@@ -22,13 +22,14 @@ import { cancelTickets } from "./book/order-changes.ts";
 import { adjust, type CatalogueChange, reopen, setCatalogue, setClosed } from "./book/organiser.ts";
 import { type OrderParts, pay, payment, ticketCount } from "./book/payments.ts";
 import { type Request, reserve, undo } from "./book/reserve.ts";
-import { restoreShop, type StoredRecord } from "./book/restore.ts";
+import { ShopRestore, type StoredRecord } from "./book/restore.ts";
 import { ShopState } from "./book/shop-state.ts";
 import type { Catalogue, Product } from "./catalogue.ts";
 import type {
   BasketAnswer,
   BasketView,
   ListPlace,
+  OrderAnswer,
   PayAnswer,
   PaymentEvent,
   PaymentReply,
@@ -63,9 +64,11 @@ export class ShopBook implements ShopCalls {
     this.#shop = shop;
   }
 
-  /** The book as it was stored; `records` in the order of their keys. Throws a `DamagedRecord` when one cannot be read. */
+  /** The book as it was stored; see `ShopRestore` for the order. Throws a `DamagedRecord` when one cannot be read. */
   static restore(records: Iterable<StoredRecord>, now: number): ShopBook {
-    return new ShopBook(restoreShop(records, now));
+    const restore = new ShopRestore();
+    for (const [key, text] of records) restore.take(key, text);
+    return new ShopBook(restore.finish(now));
   }
 
   setCatalogue(written: WrittenCatalogue, change: CatalogueChange) {
@@ -173,8 +176,19 @@ export class ShopBook implements ShopCalls {
     return this.#shop.orders.get(id) ?? null;
   }
 
-  cancel(order: string, tickets: readonly string[] | null, kind: "cancelled" | "refunded", now: number) {
-    return this.#do(now, (now) => cancelTickets(this.#shop, order, { tickets, kind }, now));
+  cancel(
+    order: string,
+    tickets: readonly string[] | null,
+    kind: "cancelled" | "refunded",
+    now: number,
+    key?: string,
+  ): OrderAnswer {
+    const asked = { scope: ORGANISER, command: ["cancel", order, tickets, kind], key };
+    const wrong = (): OrderAnswer => ({ kind: "refused", code: "invalid" });
+    return this.#do(now, (now) => {
+      const work = () => cancelTickets(this.#shop, order, { tickets, kind }, now);
+      return once(this.#shop, asked, now, { work, wrong });
+    });
   }
 
   joinList(shopper: Shopper, product: string, count: number, now: number, key?: string) {
@@ -213,9 +227,9 @@ export class ShopBook implements ShopCalls {
     this.#do(now, (now) => expire(this.#shop, now));
   }
 
-  /** Whether requests for this may have to be decided together. */
-  mayTie(wish: Wish): boolean {
-    return mayTie(this.#shop, wish);
+  /** Whether requests for this may have to be decided together. `open`: products that others wait for already. */
+  mayTie(wish: Wish, open: ReadonlySet<string>): boolean {
+    return mayTie(this.#shop, wish, open);
   }
 
   /** Those of these requests that want something of which they together want too much, or that is in `open`. */
@@ -263,7 +277,7 @@ export class ShopBook implements ShopCalls {
 
   /** Does one command, and what follows from it. */
   #do<Answer>(now: number, work: (now: number) => Answer): Answer {
-    this.#now = Math.max(this.#now, now);
+    this.#now = Math.max(this.#now, Math.floor(now));
     const answer = work(this.#now);
     const { shown, stock } = this.#shop;
     const touched = shown.settle(this.#now);

@@ -6,7 +6,7 @@
 import type { BasketAnswer, Shopper, ShopRefusal } from "../commands.ts";
 import type { Basket } from "./baskets.ts";
 import { isValid } from "./holds.ts";
-import { answer, depart, releaseHolds, toDone, toPaying } from "./life.ts";
+import { answer, depart, endWithOffers, releaseHolds, toDone, toPaying } from "./life.ts";
 import { lostHolds } from "./recheck.ts";
 import { browsingBasket, invalid } from "./reserve.ts";
 import type { ShopState } from "./shop-state.ts";
@@ -56,9 +56,7 @@ export function endBrowsing(shop: ShopState, basket: Basket, now: number): void 
   releaseHolds(shop, basket, basket.holds.filter(isOver), now);
   if (now < basket.windowEndsAt) return;
   if (basket.holds.some(({ offerEndsAt }) => offerEndsAt === null)) return finishForOwner(shop, basket, now);
-  if (basket.holds.length === 0) return depart(shop, basket, "ended", now);
-  basket.endsAt = Math.max(...basket.holds.map(({ offerEndsAt }) => offerEndsAt!));
-  shop.baskets.save(basket);
+  endWithOffers(shop, basket, now);
 }
 
 /** The basket of a visitor who has finished and not departed, or why there is none. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { catalogueOf, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
 import type { TieBreak } from "../catalogue.ts";
 import type { Contender } from "./contests.ts";
@@ -39,12 +40,23 @@ test("only what has a tie-break and a window is gathered, also below a bundle or
       bag: { stock: 1, options: { seat: 1 } },
       off: { stock: 1, tieBreak: "random", tieWindowMs: 0 },
       cap: { stock: 1 },
+      held: { stock: 1 },
     }),
   );
-  const may = (product: string, chosen = {}) => shop.book.mayTie(wishFor(product, 1, chosen));
+  const may = (product: string, chosen = {}) =>
+    shop.book.mayTie(wishFor(product, 1, chosen), new Set(["held"]));
   assert.deepEqual(
-    [may("seat"), may("pair"), may("bag"), may("bag", { seat: 1 }), may("off"), may("cap"), may("unknown")],
-    [true, true, false, true, false, false, false],
+    [
+      may("seat"),
+      may("pair"),
+      may("bag"),
+      may("bag", { seat: 1 }),
+      may("off"),
+      may("cap"),
+      may("unknown"),
+      may("held"),
+    ],
+    [true, true, false, true, false, false, false, true],
   );
 });
 
@@ -109,26 +121,29 @@ test("asking often gives one visitor no better chance", () => {
   assert.ok(wins > 70 && wins < 130, `${wins} of 200`);
 });
 
-test("a request gets all it asks for or nothing, and what does not fit is passed over", () => {
-  const shop = new PlainShop(
-    catalogueOf({
-      pair: { stock: 5, parts: { seat: 2 }, tieBreak: "earliestAdmitted" },
-      seat: { stock: 3, tieBreak: "earliestAdmitted" },
-    }),
-  );
-  for (const visitor of ["ann", "bob", "cem"]) {
-    shop.shopper(visitor);
-    shop.pass(1_000);
-  }
-  const requests = [
-    contender(shop, "cem", "seat", 1),
-    contender(shop, "bob", "pair", 2),
-    contender(shop, "ann", "pair", 3),
-  ];
-  assert.deepEqual(decide(shop, requests).sort(), ["ann", "cem"]);
-  assert.deepEqual(shop.counts("seat"), [3, 0, 0]);
-  assert.deepEqual(shop.counts("pair"), [1, 0, 0]);
-});
+test(
+  proves(["sp9", "tb1"], "a request gets all it asks for or nothing, and what does not fit is passed over"),
+  () => {
+    const shop = new PlainShop(
+      catalogueOf({
+        pair: { stock: 5, parts: { seat: 2 }, tieBreak: "earliestAdmitted" },
+        seat: { stock: 3, tieBreak: "earliestAdmitted" },
+      }),
+    );
+    for (const visitor of ["ann", "bob", "cem"]) {
+      shop.shopper(visitor);
+      shop.pass(1_000);
+    }
+    const requests = [
+      contender(shop, "cem", "seat", 1),
+      contender(shop, "bob", "pair", 2),
+      contender(shop, "ann", "pair", 3),
+    ];
+    assert.deepEqual(decide(shop, requests).sort(), ["ann", "cem"]);
+    assert.deepEqual(shop.counts("seat"), [3, 0, 0]);
+    assert.deepEqual(shop.counts("pair"), [1, 0, 0]);
+  },
+);
 
 test("a pool is decided by the tie-break of what is wished for", () => {
   const shop = new PlainShop({
@@ -144,4 +159,17 @@ test("a pool is decided by the tie-break of what is wished for", () => {
   const requests = [contender(shop, "ann", "front", 1), contender(shop, "bob", "back", 2)];
   assert.equal(windowMs(shop, requests), 50);
   assert.deepEqual(decide(shop, requests), ["bob"]);
+});
+
+test("a request without a tie-break of its own joins the contest for what it needs", () => {
+  const shop = new PlainShop({
+    currency: "EUR",
+    products: { front: { stock: 5, tieBreak: "earliestAdmitted" }, back: { stock: 5 } },
+    pools: { hall: { stock: 1, products: { front: 1, back: 1 } } },
+  });
+  shop.shopper("ann");
+  shop.pass(1_000);
+  assert.deepEqual(decide(shop, [contender(shop, "bob", "back", 1), contender(shop, "ann", "front", 2)]), [
+    "ann",
+  ]);
 });

@@ -2,8 +2,9 @@
  * Contests: requests that wait at the same time and together want more of something than is left of it. They are decided together,
  * in the order that the shop has chosen for it (`ties.ts`), where requests one by one would be served as they arrive.
  *
- * A product's own tie-break counts where it has one; for a pool or another that has none, that of the product that is wished
- * for. Several requests of one visitor have one lot among them, so asking often gains nothing.
+ * A product's own tie-break counts where it has one; for a pool or another that has none, that of the first wished product that
+ * has one. Everyone who wants what is contested is in the contest. Several requests of one visitor have one lot among them,
+ * so asking often gains nothing.
  */
 import { own } from "../availability.ts";
 import type { Product, TieBreak } from "../catalogue.ts";
@@ -23,17 +24,19 @@ export interface Contender extends Request {
 }
 
 interface Contest {
-  readonly product: Product;
+  readonly product: string;
   readonly tieBreak: TieBreak;
   readonly windowMs: number;
 }
 
 const NONE: ReadonlySet<string> = new Set();
+/** Ids in one entry of the log. */
+const NOTED_AT_ONCE = 1_000;
 
-/** Whether a wish is for anything that is decided by more than the order of arrival. */
-export function mayTie(shop: ShopState, wish: Wish): boolean {
+/** Whether a wish is for anything that is decided by more than the order of arrival, or is in `open`. */
+export function mayTie(shop: ShopState, wish: Wish, open: ReadonlySet<string>): boolean {
   for (const product of wishedUnits(shop, wish).keys())
-    if (gathers(shop.catalogue.products.get(product))) return true;
+    if (open.has(product) || gathers(shop.catalogue.products.get(product))) return true;
   return false;
 }
 
@@ -53,7 +56,7 @@ export function scarceFor(
 ): Map<Contender, ScarceProduct> {
   const scarce = new Map<Contender, ScarceProduct>();
   for (const [request, { product, windowMs }] of contestsOf(shop, requests, { open, now }))
-    scarce.set(request, { product: product.id, windowMs });
+    scarce.set(request, { product, windowMs });
   return scarce;
 }
 
@@ -70,28 +73,28 @@ export function decideTogether(
     answers.set(request, answer);
     return answer.kind === "basket";
   };
-  const byContest = new Map<string, { contest: Contest; among: Contender[] }>();
-  for (const [request, contest] of contestsOf(shop, requests, { open: NONE, now })) {
-    const group = byContest.get(contest.product.id) ?? { contest, among: [] };
-    group.among.push(request);
-    byContest.set(contest.product.id, group);
-  }
-  const contested = new Set([...byContest.values()].flatMap(({ among }) => among));
-  for (const request of requests) if (!contested.has(request)) serve(request);
-  for (const { contest, among } of byContest.values()) {
+  const contests = contestsOf(shop, requests, { open: NONE, now });
+  for (const request of requests) if (!contests.has(request)) serve(request);
+  for (const contest of new Set(contests.values())) {
+    const among = requests.filter((request) => contests.get(request) === contest);
     const ties = among.map((request) => tieRequest(shop, request));
-    shop.log.note(
-      now,
-      "tie",
-      JSON.stringify({ seed, ...contestNote(contest), among: ties.map(({ id }) => id) }),
-    );
+    noteContest(shop, contest, { seed, ids: ties.map(({ id }) => id) }, now);
     decideTie(ties, ({ request }) => serve(request), contest.tieBreak, seed);
   }
   return requests.map((request) => answers.get(request)!);
 }
 
-function contestNote({ product, tieBreak }: Contest) {
-  return { product: product.id, tieBreak };
+/** With the seed and all ids, anybody can repeat it. */
+function noteContest(
+  shop: ShopState,
+  { product, tieBreak }: Contest,
+  { seed, ids }: { seed: string; ids: readonly string[] },
+  now: number,
+): void {
+  for (let from = 0; from < ids.length; from += NOTED_AT_ONCE) {
+    const among = ids.slice(from, from + NOTED_AT_ONCE);
+    shop.log.note(now, "tie", JSON.stringify({ seed, product, tieBreak, among }));
+  }
 }
 
 function tieRequest(shop: ShopState, request: Contender): TieRequest & { readonly request: Contender } {
@@ -113,16 +116,22 @@ function contestsOf(
     .map((request) => ({ request, units: wishedUnits(shop, request.wish) }));
   for (const { units } of serious)
     for (const [product, count] of units) wanted.set(product, (wanted.get(product) ?? 0) + count);
-  const contests = new Map<Contender, Contest>();
+  const contests = new Map<string, Contest | null>();
+  const contestOver = (product: string): Contest | null => {
+    const isScarce = open.has(product) || isShort(shop, product, wanted.get(product)!);
+    const rule = isScarce ? ruleFor(shop, product, serious) : null;
+    return rule && { product, tieBreak: rule.tieBreak, windowMs: rule.tieWindowMs };
+  };
+  const found = new Map<Contender, Contest>();
   for (const { request, units } of serious)
     for (const product of units.keys()) {
-      const isScarce = open.has(product) || isShort(shop, product, wanted.get(product)!);
-      const contest = isScarce ? contestOver(shop, product, request) : null;
+      if (!contests.has(product)) contests.set(product, contestOver(product));
+      const contest = contests.get(product);
       if (!contest) continue;
-      contests.set(request, contest);
+      found.set(request, contest);
       break;
     }
-  return contests;
+  return found;
 }
 
 /** Whether fewer are left than wanted, for visitors without a hold-back. */
@@ -131,11 +140,18 @@ function isShort({ stock }: ShopState, product: string, wanted: number): boolean
   return left !== null && left < wanted;
 }
 
-function contestOver({ catalogue }: ShopState, scarce: string, { wish }: Contender): Contest | null {
-  const product = catalogue.products.get(scarce)!;
-  const rule = gathers(product) ? product : catalogue.products.get(wish.product);
-  if (!rule || !gathers(rule)) return null;
-  return { product, tieBreak: rule.tieBreak, windowMs: rule.tieWindowMs };
+/** Whose tie-break decides about a product; null: nobody's. */
+function ruleFor(
+  { catalogue }: ShopState,
+  product: string,
+  serious: readonly { readonly request: Contender; readonly units: ReadonlyMap<string, number> }[],
+): Product | null {
+  const own = catalogue.products.get(product)!;
+  if (gathers(own)) return own;
+  const wishing = serious
+    .filter(({ units }) => units.has(product))
+    .map(({ request }) => catalogue.products.get(request.wish.product)!);
+  return wishing.find(gathers) ?? null;
 }
 
 function gathers(product: Product | undefined): boolean {

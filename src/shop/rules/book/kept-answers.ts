@@ -17,10 +17,11 @@ export class KeptAnswers {
   readonly #changes: ChangedRecords;
   readonly #prefix: string;
   readonly #keptMs: number;
-  readonly #answers = new Map<string, KeptAnswer>();
+  readonly #answers = new Map<string, { readonly at: number; readonly text: string }>();
+  /** Their ids in the order of their times. */
   readonly #ids = new Queue<string>();
-  /** How many by what stands before the first slash of their ids. */
-  readonly #counts = new Map<string, number>();
+  /** How many characters are kept, by what stands before the first slash of the ids. */
+  readonly #lengths = new Map<string, number>();
 
   constructor(changes: ChangedRecords, { prefix, keptMs }: { prefix: string; keptMs: number }) {
     this.#changes = changes;
@@ -30,19 +31,20 @@ export class KeptAnswers {
 
   get(id: string, now: number): KeptAnswer | undefined {
     const kept = this.#answers.get(id);
-    return kept && kept.at + this.#keptMs > now ? kept : undefined;
+    return kept && kept.at + this.#keptMs > now ? JSON.parse(kept.text) : undefined;
   }
 
   /** Only where `get` found nothing. */
   keep(id: string, kept: KeptAnswer): void {
     while (this.#answers.has(id) && this.forgetOne(kept.at));
-    this.#add(id, kept);
-    this.#changes.put(this.#prefix + id, () => JSON.stringify(kept));
+    const text = JSON.stringify(kept);
+    this.#add(id, { at: kept.at, text });
+    this.#changes.put(this.#prefix + id, () => text);
   }
 
-  /** How many are kept of one owner, whose name is before the slash in their ids. */
-  countOf(owner: string): number {
-    return this.#counts.get(owner) ?? 0;
+  /** How many characters are kept of one owner, whose name is before the slash in their ids. */
+  lengthOf(owner: string): number {
+    return this.#lengths.get(owner) ?? 0;
   }
 
   get nextEndAt(): number | null {
@@ -56,7 +58,7 @@ export class KeptAnswers {
     const kept = id === null ? undefined : this.#answers.get(id);
     if (id === null || !kept || kept.at + this.#keptMs > now) return false;
     this.#answers.delete(id);
-    this.#count(id, -1);
+    this.#count(id, -kept.text.length);
     this.#ids.removeOldest();
     this.#changes.remove(this.#prefix + id);
     return true;
@@ -66,24 +68,22 @@ export class KeptAnswers {
     const shape = { fields: { asked: "text", answer: "anything", at: "count" } } as const;
     const answers = records.map(([key, text]) => ({
       id: key.slice(this.#prefix.length),
-      kept: readStored<KeptAnswer>(key, text, shape),
+      kept: { at: readStored<KeptAnswer>(key, text, shape).at, text },
     }));
-    for (const { id, kept } of answers.sort((a, b) => a.kept.at - b.kept.at)) {
-      this.#add(id, kept);
-    }
+    for (const { id, kept } of answers.sort((a, b) => a.kept.at - b.kept.at)) this.#add(id, kept);
   }
 
-  #add(id: string, kept: KeptAnswer): void {
+  #add(id: string, kept: { readonly at: number; readonly text: string }): void {
     this.#answers.set(id, kept);
     this.#ids.push(id);
-    this.#count(id, 1);
+    this.#count(id, kept.text.length);
   }
 
-  #count(id: string, change: 1 | -1): void {
+  #count(id: string, change: number): void {
     const owner = ownerOf(id);
-    const count = this.countOf(owner) + change;
-    if (count === 0) this.#counts.delete(owner);
-    else this.#counts.set(owner, count);
+    const length = this.lengthOf(owner) + change;
+    if (length === 0) this.#lengths.delete(owner);
+    else this.#lengths.set(owner, length);
   }
 }
 

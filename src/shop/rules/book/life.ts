@@ -26,7 +26,8 @@ export function beginBasket(
   { offerEndsAt, nextLine = 1 }: { offerEndsAt?: number; nextLine?: number },
   now: number,
 ): Basket {
-  const { visitor, customer, room, lane, admittedAt } = shopper;
+  const { visitor, customer, room, lane } = shopper;
+  const admittedAt = Math.floor(shopper.admittedAt);
   const windowEndsAt = admittedAt + shop.catalogue.policies.shoppingWindowMs;
   const endsAt = now < windowEndsAt ? windowEndsAt : (offerEndsAt ?? now);
   const basket: Basket = {
@@ -97,6 +98,15 @@ export function depart(shop: ShopState, basket: Basket, cause: string, now: numb
   releaseLines(shop, basket, { lines: linesIn(basket), cause }, now);
   if (basket.attempts.length === 0) basket.holds = [];
   end(shop, basket, now);
+}
+
+/** Beyond the window a basket lasts as long as the offers in it. */
+export function endWithOffers(shop: ShopState, basket: Basket, now: number): void {
+  if (basket.holds.length === 0) return depart(shop, basket, "ended", now);
+  const endsAt = Math.max(...basket.holds.map(({ offerEndsAt }) => offerEndsAt!));
+  if (endsAt === basket.endsAt) return;
+  basket.endsAt = endsAt;
+  shop.baskets.save(basket);
 }
 
 /** The end with an order. `from`: where its units are; null where the hold had ended and they are taken anew. */
@@ -188,15 +198,28 @@ function end(shop: ShopState, basket: Basket, now: number): void {
     shop.figures.count(basket.room, "departed");
   }
   basket.isLeaving = false;
-  basket.endsAt =
-    basket.attempts.length > 0
-      ? now + ATTEMPTS_KEPT_MS
-      : Math.max(now + DEPARTED_KEPT_MS, basket.windowEndsAt);
+  basket.endsAt = hasUnpaidAttempts(basket)
+    ? now + ATTEMPTS_KEPT_MS
+    : Math.max(now + DEPARTED_KEPT_MS, basket.windowEndsAt);
   shop.deadlines.add(basket.endsAt, { what: "basket", id: basket.key });
   shop.baskets.save(basket);
   shop.unasked.add(basket.visitor);
   // What the visitor waits for could not be offered to them before.
   for (const product of shop.lists.productsOf(basket.visitor)) shop.shown.touch(product);
+}
+
+/** What it held may still be paid for. */
+function hasUnpaidAttempts({ attempts, order }: Basket): boolean {
+  return attempts.length > 0 && order === null;
+}
+
+/** The time of a departed basket is over. Of one that was sold the attempts are kept: what it held is in the order. */
+export function forgetBasket(shop: ShopState, basket: Basket): void {
+  if (basket.order === null || basket.holds.length === 0) return shop.baskets.forget(basket);
+  basket.holds = [];
+  basket.endsAt += ATTEMPTS_KEPT_MS;
+  shop.deadlines.add(basket.endsAt, { what: "basket", id: basket.key });
+  shop.baskets.save(basket);
 }
 
 /** Forgets a customer who has nothing any more, as soon as the window of `burst` is over. */

@@ -84,6 +84,26 @@ test("an offer that nobody answers ends the basket that was made for it", () => 
   assert.deepEqual(shop.counts("seat"), [0, 0, 0]);
 });
 
+test("beyond the window, giving back the only offer ends the basket", () => {
+  const shop = soldOutShop();
+  join(shop, "ann");
+  shop.pass(9 * MINUTE_MS);
+  granted(shop.leave("owner"));
+  shop.pass(3 * MINUTE_MS);
+  assert.equal(granted(shop.undo("ann", shop.basket("ann").holds[0]!.id)).basket.phase, "departed");
+});
+
+test("looking at an offer beyond the window stores nothing", () => {
+  const shop = soldOutShop();
+  join(shop, "ann");
+  shop.pass(9 * MINUTE_MS);
+  granted(shop.leave("owner"));
+  shop.pass(3 * MINUTE_MS);
+  shop.basket("ann");
+  assert.equal(shop.book.basket("ann", shop.now)?.holds.length, 1);
+  assert.deepEqual(shop.book.takeChanges(), []);
+});
+
 test("at the end of the window an offer is finished with the rest of the basket", () => {
   const shop = soldOutShop();
   granted(shop.hold("ann", "cap"));

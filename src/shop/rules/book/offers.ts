@@ -31,7 +31,7 @@ export function joinList(shop: ShopState, shopper: Shopper, product: string, cou
   if (shop.lists.productsOf(shopper.visitor).size >= LISTS_EACH_MAX)
     return invalid(product, `one visitor may be on ${LISTS_EACH_MAX} waiting lists`);
   const ahead = shop.lists.lengthOf(product);
-  shop.lists.add(product, shopper, count);
+  shop.lists.add(product, { ...shopper, admittedAt: Math.floor(shopper.admittedAt) }, count);
   // What stays sold out for everyone may have come back before.
   shop.shown.touch(product);
   return { kind: "listed", place: { product, count, ahead } };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
-import { KEYS_EACH_MAX } from "./once.ts";
+import { KEPT_LENGTH_MAX } from "./once.ts";
 
 const DAY_MS = 86_400_000;
 const SEATS = catalogueOf({ seat: { stock: 3 } }, { shoppingWindowMs: 3 * DAY_MS });
@@ -45,22 +45,30 @@ test("an attempt that was begun is given again, whatever id was handed in the se
   assert.equal(shop.basket("ann").attemptsLeft, 2);
 });
 
-test("the organiser's changes of stock have keys too", () => {
+test("the organiser's writes have keys too", () => {
   const shop = new PlainShop(SEATS);
   const adjust = (delta: number) => shop.kept(shop.book.adjust("seat", delta, "refuse", shop.now, "key"));
   assert.deepEqual(adjust(5), adjust(5));
   assert.equal(shop.book.stock("seat")!.stock, 8);
   assert.equal(adjust(6).kind, "refused");
+  const order = shop.buy("ann", "seat");
+  const cancel = () => shop.kept(shop.book.cancel(order, null, "cancelled", shop.now, "other key"));
+  assert.deepEqual(cancel(), cancel());
+  assert.deepEqual(shop.counts("seat"), [0, 0, 0]);
 });
 
-test("keys have a length, and a visitor a number of them", () => {
+test("keys have a length, and so have the answers that are kept for one visitor", () => {
   const shop = new PlainShop(SEATS);
   assert.equal(codeOfRefusal(shop.hold("ann", "seat", "")), "invalid");
   assert.equal(codeOfRefusal(shop.hold("ann", "seat", "k".repeat(201))), "invalid");
+  assert.equal(codeOfRefusal(shop.hold("ann", "seat", "\ud800")), "invalid");
   const { book, now } = shop;
   const ann = shop.shopper("ann");
-  for (let n = 0; n < KEYS_EACH_MAX; n++) book.leaveList(ann, "seat", now, `key ${n}`);
-  assert.equal(codeOfRefusal(book.leaveList(ann, "seat", now, "one more")), "invalid");
+  const use = (key: string) => book.leaveList(ann, "seat", now, key);
+  let used = 0;
+  while (use(`key ${used}`).kind === "left") used++;
+  assert.ok(used > 1_000 && used * JSON.stringify(use("key 0")).length < KEPT_LENGTH_MAX, `${used}`);
+  assert.equal(use("key 0").kind, "left", "those that were used are still answered");
   granted(shop.hold("bob", "seat", "key"));
   shop.pass(DAY_MS);
   assert.equal(shop.records.has("key/ann/key 1"), false);

@@ -8,8 +8,8 @@ import type { ShopRefusal } from "../commands.ts";
 import type { ShopState } from "./shop-state.ts";
 
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 200;
-/** Keys that one visitor may use in a day. */
-export const KEYS_EACH_MAX = 1_000;
+/** Characters of answers that are kept for one visitor: hundreds of answers, or a few with very large baskets. */
+export const KEPT_LENGTH_MAX = 1_000_000;
 /** A longer command is kept as its hash. */
 const COMMAND_LENGTH_MAX = 200;
 
@@ -32,7 +32,7 @@ export function once<Answer extends { readonly kind: string }>(
   parts: { readonly work: () => Answer; readonly wrong: (reason: string) => Answer },
 ): Answer {
   if (key === undefined) return parts.work();
-  if (key === "" || key.length > IDEMPOTENCY_KEY_LENGTH_MAX)
+  if (key === "" || key.length > IDEMPOTENCY_KEY_LENGTH_MAX || !key.isWellFormed())
     return parts.wrong(`an idempotency key has 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters`);
   const id = `${scope}/${key}`;
   const asked = shortened(JSON.stringify(command));
@@ -41,8 +41,8 @@ export function once<Answer extends { readonly kind: string }>(
     return kept.asked === asked
       ? (kept.answer as Answer)
       : parts.wrong("the idempotency key was used for another command");
-  if (scope !== ORGANISER && shop.keys.countOf(scope) >= KEYS_EACH_MAX)
-    return parts.wrong(`one visitor may use ${KEYS_EACH_MAX} idempotency keys in a day`);
+  if (scope !== ORGANISER && shop.keys.lengthOf(scope) >= KEPT_LENGTH_MAX)
+    return parts.wrong("too many idempotency keys were used today");
   const answer = parts.work();
   if (answer.kind !== "refused") shop.keys.keep(id, { asked, answer, at: now });
   return answer;

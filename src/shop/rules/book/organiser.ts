@@ -42,10 +42,9 @@ export function setCatalogue(
   const stocks = new Map(
     [...catalogue.products.values()].map((product) => [product.id, stockAfter(shop, product)]),
   );
-  const problems = [
-    ...currencyProblems(shop, catalogue),
-    ...stockProblems(shop, catalogue, stocks, shortfall),
-  ];
+  const inOther = currencyProblems(shop, catalogue);
+  if (inOther.length > 0) return { kind: "refused", code: "invalidCatalogue", problems: inOther };
+  const problems = stockProblems(shop, catalogue, stocks, shortfall);
   if (problems.length > 0) return { kind: "refused", code: "belowHeld", problems };
   define(shop, { catalogue, written, stocks }, now);
   return { kind: "set", version: catalogue.version };
@@ -150,6 +149,7 @@ function define(shop: ShopState, { catalogue, written, stocks }: NewCatalogue, n
   shop.catalogue = catalogue;
   shop.written = written;
   storeWritten(shop, writtenBefore);
+  const changed = [...stocks].filter(([id, stock]) => shop.stock.find(id)?.stock !== stock);
   for (const product of catalogue.products.values()) defineStock(shop, product, stocks.get(product.id)!);
   for (const { id } of removed) {
     shop.stock.stateOf(id).isOffered = false;
@@ -158,7 +158,7 @@ function define(shop: ShopState, { catalogue, written, stocks }: NewCatalogue, n
   shop.log.add(now, {
     ...{ cause: "catalogue", about: String(catalogue.version), lane: null, from: null },
     to: "set",
-    units: stocks,
+    units: changed,
   });
   if (before.policies.isClosed !== catalogue.policies.isClosed)
     setClosed(shop, catalogue.policies.isClosed, now);

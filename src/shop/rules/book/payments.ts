@@ -34,7 +34,7 @@ export interface OrderParts {
 
 type Action = PaymentReply["action"];
 
-/** Begins an attempt. Without a payment room nobody needs to pass a door first. */
+/** Begins an attempt, unless the money of another is on its way. Without a payment room nobody needs to pass a door first. */
 export function pay(
   shop: ShopState,
   shopper: Shopper,
@@ -44,7 +44,8 @@ export function pay(
   const basket = pendingBasket(shop, shopper);
   if ("code" in basket) return basket;
   const { room, attemptsMax } = shop.catalogue.policies.payment;
-  if (basket.isLeaving || (basket.phase === "done" && room !== null))
+  const isCapturing = basket.attempts.some(({ state }) => state === "authorised");
+  if (basket.isLeaving || isCapturing || (basket.phase === "done" && room !== null))
     return { kind: "refused", code: "wrongPhase" };
   if (basket.attempts.length >= attemptsMax) return { kind: "refused", code: "attemptsUsed" };
   if (shop.baskets.ofAttempt(attempt))

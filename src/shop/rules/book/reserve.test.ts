@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
 import { LINES_MAX } from "./plan.ts";
 
@@ -25,27 +26,33 @@ const FESTIVAL = catalogueOf(
   { itemsMax: null },
 );
 
-test("hold takes a ticket with its whole closure and all that is chosen, in one call", () => {
-  const shop = new PlainShop(FESTIVAL);
-  const { basket, made } = granted(shop.hold("ann", wishFor("weekend", 1, { parking: 1, soup: 1 })));
-  assert.deepEqual(shop.counts("weekend"), [1, 0, 0]);
-  assert.deepEqual(shop.counts("day"), [2, 0, 0]);
-  assert.deepEqual(shop.counts("locker"), [2, 0, 0]);
-  assert.deepEqual(shop.counts("bay"), [1, 0, 0]);
-  assert.equal(basket.total, 9_000 + 1_500 + 700);
-  assert.ok(basket.isValid);
-  const [hold] = basket.holds;
-  assert.deepEqual(made, [hold!.id]);
-  const lines = hold!.children.map(({ product, units, isModifiable }) => [product, units, isModifiable]);
-  assert.deepEqual(lines, [
-    ["day", 2, false],
-    ["locker", 2, false],
-    ["parking", 1, true],
-    ["soup", 1, true],
-  ]);
-});
+test(
+  proves(
+    ["cs1", "sp2", "sp3", "sp4"],
+    "hold takes a ticket with its whole closure and all that is chosen, in one call",
+  ),
+  () => {
+    const shop = new PlainShop(FESTIVAL);
+    const { basket, made } = granted(shop.hold("ann", wishFor("weekend", 1, { parking: 1, soup: 1 })));
+    assert.deepEqual(shop.counts("weekend"), [1, 0, 0]);
+    assert.deepEqual(shop.counts("day"), [2, 0, 0]);
+    assert.deepEqual(shop.counts("locker"), [2, 0, 0]);
+    assert.deepEqual(shop.counts("bay"), [1, 0, 0]);
+    assert.equal(basket.total, 9_000 + 1_500 + 700);
+    assert.ok(basket.isValid);
+    const [hold] = basket.holds;
+    assert.deepEqual(made, [hold!.id]);
+    const lines = hold!.children.map(({ product, units, isModifiable }) => [product, units, isModifiable]);
+    assert.deepEqual(lines, [
+      ["day", 2, false],
+      ["locker", 2, false],
+      ["parking", 1, true],
+      ["soup", 1, true],
+    ]);
+  },
+);
 
-test("a wish that cannot be had whole takes nothing", () => {
+test(proves(["tb1"], "a wish that cannot be had whole takes nothing"), () => {
   const shop = new PlainShop(FESTIVAL);
   granted(shop.hold("bob", wishFor("parking", 2)));
   const refusal = shop.hold("ann", wishFor("weekend", 1, { parking: 2 }));
@@ -60,21 +67,27 @@ test("a wish that cannot be had whole takes nothing", () => {
   assert.equal(shop.book.basket("ann", shop.now), null);
 });
 
-test("hold, extend and undo build a hold step by step, and it is valid once its minima are filled", () => {
-  const shop = new PlainShop(FESTIVAL);
-  const { basket, made } = granted(shop.hold("ann", "weekend"));
-  assert.ok(!basket.isValid);
-  const ticket = made[0]!;
-  assert.ok(granted(shop.extend("ann", ticket, "soup")).basket.isValid);
-  const parking = granted(shop.extend("ann", ticket, "parking")).made[0]!;
-  assert.deepEqual(shop.counts("bay"), [1, 0, 0]);
-  const after = granted(shop.undo("ann", parking)).basket;
-  assert.deepEqual(shop.counts("bay"), [0, 0, 0]);
-  assert.equal(after.total, 9_700);
-  granted(shop.undo("ann", ticket));
-  for (const product of ["weekend", "day", "locker", "soup"])
-    assert.deepEqual(shop.counts(product), [0, 0, 0]);
-});
+test(
+  proves(
+    ["sp5"],
+    "hold, extend and undo build a hold step by step, and it is valid once its minima are filled",
+  ),
+  () => {
+    const shop = new PlainShop(FESTIVAL);
+    const { basket, made } = granted(shop.hold("ann", "weekend"));
+    assert.ok(!basket.isValid);
+    const ticket = made[0]!;
+    assert.ok(granted(shop.extend("ann", ticket, "soup")).basket.isValid);
+    const parking = granted(shop.extend("ann", ticket, "parking")).made[0]!;
+    assert.deepEqual(shop.counts("bay"), [1, 0, 0]);
+    const after = granted(shop.undo("ann", parking)).basket;
+    assert.deepEqual(shop.counts("bay"), [0, 0, 0]);
+    assert.equal(after.total, 9_700);
+    granted(shop.undo("ann", ticket));
+    for (const product of ["weekend", "day", "locker", "soup"])
+      assert.deepEqual(shop.counts(product), [0, 0, 0]);
+  },
+);
 
 test("a required part is released only with what needs it, and its own options hang below it", () => {
   const shop = new PlainShop(FESTIVAL);
@@ -102,7 +115,7 @@ test("a whole wish may choose the options of required parts", () => {
   );
 });
 
-test("no more is chosen than a set, a member or an option allows", () => {
+test(proves(["sp6", "sp7"], "no more is chosen than a set, a member or an option allows"), () => {
   const shop = new PlainShop(FESTIVAL);
   const refusalOf = (chosen: Record<string, number>) => shop.hold("ann", wishFor("weekend", 1, chosen));
   const limit = { kind: "refused", code: "limitReached" };
@@ -127,7 +140,7 @@ test("several tickets of one wish are holds of their own", () => {
   assert.deepEqual(shop.counts("soup"), [2, 0, 0]);
 });
 
-test("what is not offered here and now cannot be held", () => {
+test(proves(["mc1"], "what is not offered here and now cannot be held"), () => {
   const shop = new PlainShop();
   const { now } = shop;
   shop.set(
@@ -186,7 +199,7 @@ test("a wish has whole counts, and a basket a limit of lines", () => {
   assert.equal(codeOfRefusal(shop.hold("ann", "seat")), "limitReached");
 });
 
-test("limits count baskets, payments and orders of all visits of a customer", () => {
+test(proves(["cs3", "cs4"], "limits count baskets, payments and orders of all visits of a customer"), () => {
   const shop = new PlainShop(catalogueOf({ seat: { stock: 100, limitPerCustomer: 3 } }, { itemsMax: 4 }));
   const as = { customer: "carol" };
   for (const visit of ["one", "two", "three"]) shop.shopper(visit, as);
@@ -215,7 +228,7 @@ test("who says who they are only later takes what is in the basket along", () =>
   assert.equal(codeOfRefusal(shop.hold("one", "seat")), "limitReached");
 });
 
-test("releases give nothing back to the window of additions", () => {
+test(proves(["cs2"], "releases give nothing back to the window of additions"), () => {
   const shop = new PlainShop(catalogueOf({ seat: { stock: 100 } }, { burst: { items: 2, everyMs: 10_000 } }));
   for (let n = 0; n < 2; n++) {
     const { made } = granted(shop.hold("ann", "seat"));

@@ -9,7 +9,7 @@ import { limitedUnits, limitReached, withAddition } from "../limits.ts";
 import type { Basket } from "./baskets.ts";
 import { linesIn } from "./baskets.ts";
 import { countLines, findLine, type HeldLine, linesOf, takenUnits, unitsOf } from "./holds.ts";
-import { answer, beginBasket, releaseLines, takeLines } from "./life.ts";
+import { answer, beginBasket, endWithOffers, releaseLines, takeLines } from "./life.ts";
 import { LINES_MAX, type PlanContext, type Planned, planChosen, planTickets } from "./plan.ts";
 import type { ShopState } from "./shop-state.ts";
 
@@ -66,6 +66,7 @@ export function undo(shop: ShopState, shopper: Shopper, id: string, now: number)
   else basket.holds = basket.holds.filter((hold) => hold.line !== line);
   releaseLines(shop, basket, { lines: [line], cause: "undo" }, now);
   shop.baskets.save(basket);
+  if (now >= basket.windowEndsAt) endWithOffers(shop, basket, now);
   return answer(shop, basket);
 }
 
