@@ -51,12 +51,10 @@ export async function* readAll(
 }
 
 /** Everything that the book is made of. Of the log that are the latest entries. */
-export async function readState(storage: DurableStorage): Promise<StoredRecord[]> {
-  const records: StoredRecord[] = [];
-  for (const prefix of STATE_PREFIXES)
-    for await (const record of readAll(storage, prefix)) records.push(record);
+export async function* readState(storage: DurableStorage): AsyncGenerator<StoredRecord> {
+  for (const prefix of STATE_PREFIXES) yield* readAll(storage, prefix);
   const [last] = await storage.list<string>({ prefix: LOG_PREFIX, reverse: true, limit: 1 });
-  if (!last) return records;
+  if (!last) return;
   const firstNeeded = logEntries(...last).at(-1)!.number - BEHIND_MAX + 1;
   // The record that has it may begin before it, so one more is read.
   const [from = last] = await storage.list<string>({
@@ -65,6 +63,5 @@ export async function readState(storage: DurableStorage): Promise<StoredRecord[]
     reverse: true,
     limit: 1,
   });
-  for await (const record of readAll(storage, LOG_PREFIX, from[0])) records.push(record);
-  return records;
+  yield* readAll(storage, LOG_PREFIX, from[0]);
 }

@@ -14,6 +14,7 @@
 import { toHex } from "../../core/hex.ts";
 import type { Clock, Log, Random, World } from "../../core/world.ts";
 import type { DurableState, DurableStorage } from "../../durable/storage.ts";
+import { ShopRestore } from "../rules/book/restore.ts";
 import { DamagedRecord } from "../rules/book/stored-records.ts";
 import type { BasketAnswer, ShopFact, Shopper, Wish } from "../rules/commands.ts";
 import { ShopBook, type ShopNews } from "../rules/shop-book.ts";
@@ -315,7 +316,9 @@ export class Ledger {
   async #load(): Promise<void> {
     const { storage, id } = this.#state;
     try {
-      this.#book = ShopBook.restore(await readState(storage), this.#env.clock.now());
+      const restore = new ShopRestore();
+      for await (const [key, text] of readState(storage)) restore.take(key, text);
+      this.#book = new ShopBook(restore.finish(this.#env.clock.now()));
       await this.#folding.load();
     } catch (error) {
       if (!(error instanceof DamagedRecord)) throw error;

@@ -5,6 +5,7 @@ import { handWorld } from "../../sim/hand-world.ts";
 import { MemoryDisk } from "../../testing/memory-disk.ts";
 import { catalogueOf, wishFor } from "../../testing/shop/plain-shop.ts";
 import { LOG_PREFIX } from "../rules/book/movements.ts";
+import type { StoredRecord } from "../rules/book/restore.ts";
 import { ShopState } from "../rules/book/shop-state.ts";
 import { ShopBook } from "../rules/shop-book.ts";
 import { putRecords, readAll, readState, VERIFIED_PREFIXES } from "./ledger-records.ts";
@@ -42,7 +43,9 @@ test("the oldest entries become sums, and a recount still comes out", async () =
   assert.ok(records < book.version / 100, `${records} records for ${book.version} entries`);
   assert.ok((await storage.get<string>("folded"))! > "1000");
   assert.deepEqual(await verify(), { kind: "clean", products: 2, entries: book.version });
-  book = ShopBook.restore(await readState(storage), 1);
+  const stored: StoredRecord[] = [];
+  for await (const record of readState(storage)) stored.push(record);
+  book = ShopBook.restore(stored, 1);
   folding = new LogFolding(storage);
   await folding.load();
   await trade(1_000, 8_000);

@@ -22,7 +22,7 @@ import { cancelTickets } from "./book/order-changes.ts";
 import { adjust, type CatalogueChange, reopen, setCatalogue, setClosed } from "./book/organiser.ts";
 import { type OrderParts, pay, payment, ticketCount } from "./book/payments.ts";
 import { type Request, reserve, undo } from "./book/reserve.ts";
-import { restoreShop, type StoredRecord } from "./book/restore.ts";
+import { ShopRestore, type StoredRecord } from "./book/restore.ts";
 import { ShopState } from "./book/shop-state.ts";
 import type { Catalogue, Product } from "./catalogue.ts";
 import type {
@@ -64,9 +64,11 @@ export class ShopBook implements ShopCalls {
     this.#shop = shop;
   }
 
-  /** The book as it was stored; `records` in the order of their keys. Throws a `DamagedRecord` when one cannot be read. */
+  /** The book as it was stored; see `ShopRestore` for the order. Throws a `DamagedRecord` when one cannot be read. */
   static restore(records: Iterable<StoredRecord>, now: number): ShopBook {
-    return new ShopBook(restoreShop(records, now));
+    const restore = new ShopRestore();
+    for (const [key, text] of records) restore.take(key, text);
+    return new ShopBook(restore.finish(now));
   }
 
   setCatalogue(written: WrittenCatalogue, change: CatalogueChange) {

@@ -155,7 +155,11 @@ export function unitPlaceOf({ phase }: Pick<Basket, "phase">): "reserved" | "pen
 
 /** A basket as it is stored. */
 export function basketOfText(key: string, text: string): Basket {
-  return readStored<Basket>(key, text, BASKET_SHAPE);
+  const basket = readStored<Basket>(key, text, BASKET_SHAPE);
+  // Each text from JSON is one of its own; most baskets need only one.
+  if (basket.key === basket.visitor) basket.key = basket.visitor;
+  if (basket.customer === basket.visitor) basket.customer = basket.visitor;
+  return basket;
 }
 
 const BASKET_SHAPE: RecordShape = {

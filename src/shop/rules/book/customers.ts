@@ -12,12 +12,15 @@ export function joinedAdditions(some: readonly Addition[], more: readonly Additi
   return [...some, ...more].sort((a, b) => a.at - b.at);
 }
 
-interface Customer extends CustomerRecord {
-  readonly units: Map<string, number>;
+/** Most have one product: two lists take a fraction of what a map takes. */
+interface Customer {
+  readonly products: string[];
+  readonly counts: number[];
   additions: readonly Addition[];
 }
 
 const NOBODY: CustomerRecord = { units: new Map(), additions: [] };
+const NO_ADDITIONS: readonly Addition[] = [];
 
 export class Customers {
   readonly #customers = new Map<string, Customer>();
@@ -26,23 +29,21 @@ export class Customers {
     return this.#customers.size;
   }
 
-  of(customer: string): CustomerRecord {
-    return this.#customers.get(customer) ?? NOBODY;
+  of(id: string): CustomerRecord {
+    const customer = this.#customers.get(id);
+    if (!customer) return NOBODY;
+    const { products, counts, additions } = customer;
+    return { units: new Map(products.map((product, i) => [product, counts[i]!])), additions };
   }
 
   add(id: string, lines: readonly TakenUnits[], rules: LimitRules): void {
-    const { units } = this.#make(id);
-    for (const [product, count] of limitedUnits(lines, rules))
-      units.set(product, (units.get(product) ?? 0) + count);
+    const customer = this.#make(id);
+    for (const [product, count] of limitedUnits(lines, rules)) change(customer, product, count);
   }
 
   remove(id: string, lines: readonly TakenUnits[], rules: LimitRules): void {
-    const { units } = this.#make(id);
-    for (const [product, count] of limitedUnits(lines, rules)) {
-      const left = (units.get(product) ?? 0) - count;
-      if (left > 0) units.set(product, left);
-      else units.delete(product);
-    }
+    const customer = this.#make(id);
+    for (const [product, count] of limitedUnits(lines, rules)) change(customer, product, -count);
   }
 
   setAdditions(id: string, additions: readonly Addition[]): void {
@@ -59,7 +60,7 @@ export class Customers {
   /** Forgets a customer who has nothing, and whose last addition was at or before `windowStart`. */
   forgetIdle(id: string, windowStart: number): void {
     const customer = this.#customers.get(id);
-    if (!customer || customer.units.size > 0) return;
+    if (!customer || customer.products.length > 0) return;
     if ((customer.additions.at(-1)?.at ?? Number.NEGATIVE_INFINITY) <= windowStart)
       this.#customers.delete(id);
   }
@@ -71,9 +72,22 @@ export class Customers {
   #make(id: string): Customer {
     let customer = this.#customers.get(id);
     if (!customer) {
-      customer = { units: new Map(), additions: [] };
+      customer = { products: [], counts: [], additions: NO_ADDITIONS };
       this.#customers.set(id, customer);
     }
     return customer;
+  }
+}
+
+function change({ products, counts }: Customer, product: string, units: number): void {
+  const at = products.indexOf(product);
+  if (at < 0) {
+    if (units <= 0) return;
+    products.push(product);
+    counts.push(units);
+  } else if (counts[at]! + units > 0) counts[at]! += units;
+  else {
+    products.splice(at, 1);
+    counts.splice(at, 1);
   }
 }

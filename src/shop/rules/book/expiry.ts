@@ -3,7 +3,7 @@
 import type { Basket } from "./baskets.ts";
 import { endBrowsing } from "./checkout.ts";
 import { earliest } from "./due.ts";
-import { depart, forgetIdleCustomer } from "./life.ts";
+import { depart, forgetBasket, forgetIdleCustomer } from "./life.ts";
 import { soldUnits } from "./orders.ts";
 import type { ShopState } from "./shop-state.ts";
 
@@ -35,7 +35,7 @@ export function expireBasket(shop: ShopState, basket: Basket | undefined, now: n
   if (!basket) return;
   if (basket.phase === "browsing") endBrowsing(shop, basket, now);
   else if (basket.phase === "departed") {
-    if (basket.endsAt <= now) shop.baskets.forget(basket);
+    if (basket.endsAt <= now) forgetBasket(shop, basket);
   } else if (basket.endsAt <= shop.door.at(now)) depart(shop, basket, "ended", now);
 }
 

@@ -198,15 +198,28 @@ function end(shop: ShopState, basket: Basket, now: number): void {
     shop.figures.count(basket.room, "departed");
   }
   basket.isLeaving = false;
-  basket.endsAt =
-    basket.attempts.length > 0
-      ? now + ATTEMPTS_KEPT_MS
-      : Math.max(now + DEPARTED_KEPT_MS, basket.windowEndsAt);
+  basket.endsAt = hasUnpaidAttempts(basket)
+    ? now + ATTEMPTS_KEPT_MS
+    : Math.max(now + DEPARTED_KEPT_MS, basket.windowEndsAt);
   shop.deadlines.add(basket.endsAt, { what: "basket", id: basket.key });
   shop.baskets.save(basket);
   shop.unasked.add(basket.visitor);
   // What the visitor waits for could not be offered to them before.
   for (const product of shop.lists.productsOf(basket.visitor)) shop.shown.touch(product);
+}
+
+/** What it held may still be paid for. */
+function hasUnpaidAttempts({ attempts, order }: Basket): boolean {
+  return attempts.length > 0 && order === null;
+}
+
+/** The time of a departed basket is over. Of one that was sold the attempts are kept: what it held is in the order. */
+export function forgetBasket(shop: ShopState, basket: Basket): void {
+  if (basket.order === null || basket.holds.length === 0) return shop.baskets.forget(basket);
+  basket.holds = [];
+  basket.endsAt += ATTEMPTS_KEPT_MS;
+  shop.deadlines.add(basket.endsAt, { what: "basket", id: basket.key });
+  shop.baskets.save(basket);
 }
 
 /** Forgets a customer who has nothing any more, as soon as the window of `burst` is over. */

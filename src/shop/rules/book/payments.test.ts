@@ -258,3 +258,17 @@ test("what others have to be told is handed out once", () => {
   assert.deepEqual(facts(), ["order.cancelled"]);
   assert.deepEqual(facts(), []);
 });
+
+test("a basket that was sold is soon small, and the provider's word on it still counts for a month", () => {
+  const shop = shopWith();
+  shop.buy("ann", "seat");
+  shop.passMinutes(61);
+  const { order, holds } = shop.basket("ann");
+  assert.deepEqual([shop.book.order(order!)!.tickets.length, holds.length], [1, 0]);
+  shop.pass(29 * 86_400_000);
+  shop.restart();
+  assert.equal(shop.tell("attempt of ann", "refunded"), "none");
+  assert.deepEqual(shop.counts("seat"), [0, 0, 0]);
+  shop.pass(2 * 86_400_000);
+  assert.equal(shop.book.basket("ann", shop.now), null);
+});

@@ -22,32 +22,56 @@ export const STATE_PREFIXES = [
   ...[KEY_PREFIX, EVENT_PREFIX, FIGURES_PREFIX, CLOSED_KEY, DOOR_KEY, ORDERS_KEY],
 ] as const;
 
-/** `records`: in the order of their keys. Throws a `DamagedRecord` when one cannot be read. */
-export function restoreShop(records: Iterable<StoredRecord>, now: number): ShopState {
-  const shop = new ShopState();
-  const found = sorted(records);
-  restoreCatalogue(shop, found);
-  for (const [key, text] of found.of(BASKET_PREFIX)) restoreBasket(shop, key, text);
-  const [[, next] = [ORDERS_KEY, "1"]] = found.of(ORDERS_KEY);
-  shop.orders.restore(found.of(ORDER_PREFIX), readStored(ORDERS_KEY, next, "count"));
-  shop.lists.restore(found.of(LIST_PREFIX));
-  shop.keys.restore(found.of(KEY_PREFIX));
-  shop.events.restore(found.of(EVENT_PREFIX));
-  for (const [key, text] of found.of(FIGURES_PREFIX)) shop.figures.restore(key, text);
-  for (const [key, text] of found.of(DOOR_KEY)) shop.door.restore(key, text);
-  for (const [key, text] of found.of(CLOSED_KEY)) shop.isClosed = readStored(key, text, "flag");
-  const last = found.of(LOG_PREFIX).at(-1);
-  if (last) shop.log.restore(...last);
-  shop.stock.replay(found.of(LOG_PREFIX).flatMap(([key, text]) => logEntries(key, text)));
-  recountCustomers(shop);
-  planOpenings(shop, now);
-  return shop;
+/**
+ * Takes up records one by one: each group in the order of its keys, groups in the order of `STATE_PREFIXES`, the log last. Throws a
+ * `DamagedRecord` when one cannot be read.
+ */
+export class ShopRestore {
+  readonly #shop = new ShopState();
+  /** Of groups that are read together. */
+  readonly #kept = new Map<string, StoredRecord[]>();
+
+  take(key: string, text: string): void {
+    const shop = this.#shop;
+    const prefix = key.slice(0, key.indexOf("/") + 1);
+    if (prefix === BASKET_PREFIX) restoreBasket(shop, key, text);
+    else if (prefix === COUNT_PREFIX) shop.stock.restore(key, text);
+    else if (prefix === EDITION_PREFIX) shop.editions.restore(key, text);
+    else if (prefix === FIGURES_PREFIX) shop.figures.restore(key, text);
+    else if (key === DOOR_KEY) shop.door.restore(key, text);
+    else if (key === CLOSED_KEY) shop.isClosed = readStored(key, text, "flag");
+    else this.#keep(prefix || key, [key, text]);
+  }
+
+  finish(now: number): ShopState {
+    const shop = this.#shop;
+    restoreCatalogue(shop, this.#group(CATALOGUE_PREFIX));
+    const [[, next] = [ORDERS_KEY, "1"]] = this.#group(ORDERS_KEY);
+    shop.orders.restore(this.#group(ORDER_PREFIX), readStored(ORDERS_KEY, next, "count"));
+    shop.lists.restore(this.#group(LIST_PREFIX));
+    shop.keys.restore(this.#group(KEY_PREFIX));
+    shop.events.restore(this.#group(EVENT_PREFIX));
+    const log = this.#group(LOG_PREFIX);
+    const last = log.at(-1);
+    if (last) shop.log.restore(...last);
+    shop.stock.replay(log.flatMap(([key, text]) => logEntries(key, text)));
+    recountCustomers(shop);
+    planOpenings(shop, now);
+    return shop;
+  }
+
+  #keep(group: string, record: StoredRecord): void {
+    const records = this.#kept.get(group);
+    if (records) records.push(record);
+    else this.#kept.set(group, [record]);
+  }
+
+  #group(prefix: string): StoredRecord[] {
+    return this.#kept.get(prefix) ?? [];
+  }
 }
 
-function restoreCatalogue(shop: ShopState, found: Sorted): void {
-  const parts = found.of(CATALOGUE_PREFIX);
-  for (const [key, text] of found.of(EDITION_PREFIX)) shop.editions.restore(key, text);
-  for (const [key, text] of found.of(COUNT_PREFIX)) shop.stock.restore(key, text);
+function restoreCatalogue(shop: ShopState, parts: readonly StoredRecord[]): void {
   if (parts.length === 0) return;
   const shape = { fields: { version: "count", written: "anything" } } as const;
   const text = parts.map(([, part]) => part).join("");
@@ -91,17 +115,4 @@ function restoreBasket(shop: ShopState, key: string, text: string): void {
   else shop.deadlines.add(endsAt, due);
   if (phase === "browsing")
     for (const { offerEndsAt } of holds) if (offerEndsAt !== null) shop.deadlines.add(offerEndsAt, due);
-}
-
-type Sorted = { readonly of: (prefix: string) => StoredRecord[] };
-
-function sorted(records: Iterable<StoredRecord>): Sorted {
-  const byPrefix = new Map<string, StoredRecord[]>();
-  for (const record of records) {
-    const prefix = record[0].slice(0, record[0].indexOf("/") + 1) || record[0];
-    const same = byPrefix.get(prefix);
-    if (same) same.push(record);
-    else byPrefix.set(prefix, [record]);
-  }
-  return { of: (prefix) => byPrefix.get(prefix) ?? [] };
 }
