@@ -13,7 +13,7 @@ import { plotWaits } from "./estimate-plot.ts";
 import { MINUTE_MS, type Played, playScene, type Scene, type Telling } from "./estimate-scene.ts";
 import { SCENES } from "./estimate-scenes.ts";
 
-/** All waits of a crowd are off to the same side, so that one crowd says little: single ones are up to 20 points apart. */
+/** All waits of a crowd are off to the same side, so one crowd says little: single ones are up to 35 points apart. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const INSIDE = { least: 0.75, most: 0.9 };
 const CLOSE_LEAST = 0.8;
