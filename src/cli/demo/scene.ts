@@ -8,7 +8,7 @@ import type { CatalogueInput } from "../../config/catalogue-schema.ts";
 import { settingsFrom } from "../../config/load.ts";
 import type { Settings, SettingsInput } from "../../config/schema.ts";
 
-export const SHOP = "tickets";
+export const DEMO_SHOP = "tickets";
 export const PAYMENT_ROOM = "payment";
 export const DEMO_LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 300 };
 const PAYING_MAX = 12;
@@ -99,7 +99,7 @@ export function demoSettings(parts: SceneParts): Settings {
     control: { listen: `127.0.0.1:${port === 0 ? 0 : port + 1}`, token },
     origin: { addresses: [shop] },
     shops: {
-      [SHOP]: {
+      [DEMO_SHOP]: {
         catalogueFile: CATALOGUE_FILE,
         payment: { callbacks: "standard", secretVariable: SECRET_VARIABLE, url: shop },
         callsPerAddressMax: 100_000,
@@ -108,7 +108,7 @@ export function demoSettings(parts: SceneParts): Settings {
     rooms: {
       main: {
         ...DEMO_LIMITS,
-        shop: SHOP,
+        shop: DEMO_SHOP,
         sessionDuration: "60s",
         claimWindow: "30s",
         lapseAfter: "15s",

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Fairgate, openFairgate } from "../../assembly/open-fairgate.ts";
-import { CATALOGUE, demoSettings, SHOP } from "../../cli/demo/scene.ts";
+import { CATALOGUE, DEMO_SHOP, demoSettings } from "../../cli/demo/scene.ts";
 import { openShop, type Shop } from "../../cli/demo/shop.ts";
 import { readCatalogue } from "../../config/catalogue-form.ts";
 import type { CatalogueInput } from "../../config/catalogue-schema.ts";
@@ -49,7 +49,7 @@ export async function openDemoStage({
   const host = new DurableHost(new MemoryDisk(), { world });
   opened.defer(() => host.close());
   const env = ledgerEnv(world, { tell: () => {}, openCourier: (parts) => openCourier(courier, parts) });
-  const desk = host.objects("Ledger", Ledger, env).get(SHOP) as unknown as ShopDesk;
+  const desk = host.objects("Ledger", Ledger, env).get(DEMO_SHOP) as unknown as ShopDesk;
   const reading = readCatalogue(catalogue);
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
   await desk.setCatalogue(reading.written, { ifVersion: null, now: world.clock.now() });
