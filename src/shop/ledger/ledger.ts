@@ -315,7 +315,7 @@ export class Ledger {
   async #load(): Promise<void> {
     const { storage, id } = this.#state;
     try {
-      this.#book = ShopBook.restore(await readState(storage), this.#env.clock.now());
+      this.#book = ShopBook.restore(await readState(storage));
       await this.#folding.load();
     } catch (error) {
       if (!(error instanceof DamagedRecord)) throw error;

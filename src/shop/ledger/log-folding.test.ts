@@ -39,7 +39,7 @@ test("the oldest entries become sums, and a recount still comes out", async () =
   await trade(8_000, 0);
   assert.ok((await logRecords()) < 100, `${await logRecords()}`);
   assert.deepEqual(await verify(), { kind: "clean", products: 2, entries: book.version });
-  book = ShopBook.restore(await readState(storage), 1);
+  book = ShopBook.restore(await readState(storage));
   await folding.load();
   await trade(2_000, 8_000);
   assert.deepEqual(await verify(), { kind: "clean", products: 2, entries: book.version });

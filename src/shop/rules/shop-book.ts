@@ -64,8 +64,8 @@ export class ShopBook implements ShopCalls {
   }
 
   /** The book as it was stored; `records` in the order of their keys. Throws a `DamagedRecord` when one cannot be read. */
-  static restore(records: Iterable<StoredRecord>, now: number): ShopBook {
-    return new ShopBook(restoreShop(records, now));
+  static restore(records: Iterable<StoredRecord>): ShopBook {
+    return new ShopBook(restoreShop(records));
   }
 
   setCatalogue(written: WrittenCatalogue, change: CatalogueChange) {

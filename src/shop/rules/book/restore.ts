@@ -23,7 +23,7 @@ export const STATE_PREFIXES = [
 ] as const;
 
 /** `records`: in the order of their keys. Throws a `DamagedRecord` when one cannot be read. */
-export function restoreShop(records: Iterable<StoredRecord>, now: number): ShopState {
+export function restoreShop(records: Iterable<StoredRecord>): ShopState {
   const shop = new ShopState();
   const found = sorted(records);
   restoreCatalogue(shop, found);
@@ -39,7 +39,8 @@ export function restoreShop(records: Iterable<StoredRecord>, now: number): ShopS
   const last = found.of(LOG_PREFIX).at(-1);
   if (last) shop.log.restore(...last);
   recountCustomers(shop);
-  planOpenings(shop, now);
+  // Each opening leaves an entry, so those after the last one came while the shop was not running.
+  planOpenings(shop, shop.log.lastAt);
   return shop;
 }
 
