@@ -318,7 +318,7 @@ export class Ledger {
     try {
       const restore = new ShopRestore();
       for await (const [key, text] of readState(storage)) restore.take(key, text);
-      this.#book = new ShopBook(restore.finish(this.#env.clock.now()));
+      this.#book = new ShopBook(restore.finish());
       await this.#folding.load();
     } catch (error) {
       if (!(error instanceof DamagedRecord)) throw error;

@@ -45,7 +45,7 @@ test("the oldest entries become sums, and a recount still comes out", async () =
   assert.deepEqual(await verify(), { kind: "clean", products: 2, entries: book.version });
   const stored: StoredRecord[] = [];
   for await (const record of readState(storage)) stored.push(record);
-  book = ShopBook.restore(stored, 1);
+  book = ShopBook.restore(stored);
   folding = new LogFolding(storage);
   await folding.load();
   await trade(1_000, 8_000);

@@ -65,10 +65,10 @@ export class ShopBook implements ShopCalls {
   }
 
   /** The book as it was stored; see `ShopRestore` for the order. Throws a `DamagedRecord` when one cannot be read. */
-  static restore(records: Iterable<StoredRecord>, now: number): ShopBook {
+  static restore(records: Iterable<StoredRecord>): ShopBook {
     const restore = new ShopRestore();
     for (const [key, text] of records) restore.take(key, text);
-    return new ShopBook(restore.finish(now));
+    return new ShopBook(restore.finish());
   }
 
   setCatalogue(written: WrittenCatalogue, change: CatalogueChange) {

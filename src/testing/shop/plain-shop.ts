@@ -167,7 +167,7 @@ export class PlainShop {
   /** Goes on with a book made from the stored records alone, which shows the same as the one before. */
   restart(): void {
     const before = this.#seen();
-    this.book = ShopBook.restore([...this.records].sort(byKey), this.now);
+    this.book = ShopBook.restore([...this.records].sort(byKey));
     assert.deepEqual(this.#seen(), before);
   }
 

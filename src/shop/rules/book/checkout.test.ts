@@ -164,6 +164,17 @@ test(
   },
 );
 
+test("what is lost of a product that is sold no more is named too", () => {
+  const products = { seat: { stock: 1, countedBy: "pending" as const } };
+  const shop = new PlainShop(catalogueOf({ ...products, pair: { parts: { seat: 1 } } }, TIMES));
+  for (const visitor of ["ann", "bob"]) granted(shop.hold(visitor, "pair"));
+  granted(shop.finish("bob"));
+  shop.set(catalogueOf(products, TIMES));
+  assert.deepEqual(shop.finish("ann"), {
+    ...{ kind: "refused", code: "insufficientStock", product: "pair", left: 0, holds: ["1"] },
+  });
+});
+
 test("at the end of browsing what others have finished before is released, and the rest is finished", () => {
   const shop = new PlainShop(
     catalogueOf({ seat: { stock: 2, countedBy: "pending" }, cap: { stock: 9 } }, TIMES),

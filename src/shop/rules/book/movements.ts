@@ -38,6 +38,7 @@ export interface LedgerEntry extends Omit<Movement, "units"> {
 export class MovementLog {
   readonly #changes: ChangedRecords;
   #last = 0;
+  #lastAt = 0;
   #record: LogRecord | null = null;
 
   constructor(changes: ChangedRecords) {
@@ -49,8 +50,14 @@ export class MovementLog {
     return this.#last;
   }
 
+  /** When it was added; 0 before there is one. */
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
   add(at: number, { cause, about, lane, from, to, units }: Movement): void {
     const number = ++this.#last;
+    this.#lastAt = at;
     const line = JSON.stringify([number, at, cause, about, lane, from, to, Array.from(units)]);
     if (this.#record && this.#record.text.length < RECORD_LENGTH) this.#record.text += `\n${line}`;
     else this.#record = newRecord(logKey(number), line);
@@ -64,7 +71,9 @@ export class MovementLog {
 
   /** Goes on after the last record that is stored. */
   restore(key: string, text: string): void {
-    this.#last = logEntries(key, text).at(-1)!.number;
+    const last = logEntries(key, text).at(-1)!;
+    this.#last = last.number;
+    this.#lastAt = last.at;
   }
 }
 

@@ -43,7 +43,7 @@ export class ShopRestore {
     else this.#keep(prefix || key, [key, text]);
   }
 
-  finish(now: number): ShopState {
+  finish(): ShopState {
     const shop = this.#shop;
     restoreCatalogue(shop, this.#group(CATALOGUE_PREFIX));
     const [[, next] = [ORDERS_KEY, "1"]] = this.#group(ORDERS_KEY);
@@ -56,7 +56,8 @@ export class ShopRestore {
     if (last) shop.log.restore(...last);
     shop.stock.replay(log.flatMap(([key, text]) => logEntries(key, text)));
     recountCustomers(shop);
-    planOpenings(shop, now);
+    // Each opening leaves an entry, so those after the last one came while the shop was not running.
+    planOpenings(shop, shop.log.lastAt);
     return shop;
   }
 

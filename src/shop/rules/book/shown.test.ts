@@ -94,6 +94,18 @@ test("before the sale nothing stays sold out, and what is gone when it begins do
   assert.equal(shop.left("gift"), 0);
 });
 
+test("what is gone when the sale begins stays sold out also when nothing was running then", () => {
+  const opensAt = new PlainShop().now + 60_000;
+  const shop = new PlainShop(catalogueOf({ gone: { stock: 0, staysSoldOut: true } }, { opensAt }));
+  const { version } = shop.book.products("room", null, shop.now);
+  shop.now = opensAt + 1;
+  shop.restart();
+  shop.pass(0);
+  assert.ok(shop.book.products("room", null, shop.now).version > version);
+  shop.kept(shop.book.adjust("gone", 5, "refuse", shop.now));
+  assert.equal(shop.left("gone"), 0);
+});
+
 test("a lane with a hold-back runs out by itself", () => {
   const shop = new PlainShop(
     catalogueOf({ seat: { stock: 3, holdBacks: { members: 1 }, staysSoldOut: true } }),

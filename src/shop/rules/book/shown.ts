@@ -88,8 +88,9 @@ export class ShownProducts {
     return this.#stock().find(product)?.soldOutIn.has(this.#classOf(lane)) ?? false;
   }
 
-  /** A product as it is shown in this lane. */
+  /** A product as it is shown in this lane; of one that was taken out of the catalogue there is no more. */
   look(product: string, lane: string | null): ProductView {
+    if (!this.#catalogue.products.has(product)) return { id: product, state: "soldOut", available: 0 };
     return this.#look(product, this.#classOf(lane));
   }
 

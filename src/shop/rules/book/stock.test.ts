@@ -47,7 +47,7 @@ test("records of counts follow the log by so many entries at most, and a start c
   for (const product of ["seat", "cap"]) assert.ok(book.version - storedAt(product) <= BEHIND_MAX);
   assert.equal(storedAt("bag"), 1, "what does not move is not stored again");
   const before = [countsOf("seat"), countsOf("cap")];
-  book = ShopBook.restore([...records].sort(), 1);
+  book = ShopBook.restore([...records].sort());
   assert.deepEqual([countsOf("seat"), countsOf("cap")], before);
   trade(BEHIND_MAX / 10);
   assert.equal(verifyRecords(records).kind, "clean");
