@@ -1,6 +1,6 @@
 /**
  * Writes the generated files: the index of languages; from the settings' schema `fairgate.example.yaml` and
- * `docs/settings.md`; the table in `docs/engines.md` from the engines' capabilities; and `docs/errors.md` from the catalogue
+ * `docs/settings.md`; the tables in `docs/shop.md` and the one in `docs/engines.md` from the engines' capabilities; and `docs/errors.md` from the catalogue
  * of errors. Tests fail when they are out of date; `npm run generate` updates them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -24,6 +24,10 @@ const { coveringTests } = await import("../src/testing/requirements/covering-tes
 const { requirementsTable } = await import("../src/testing/requirements/requirements.ts");
 write("fairgate.example.yaml", exampleYaml(settingsOutline()));
 write("docs/settings.md", settingsReference(settingsOutline(), requirementsTable(coveringTests())));
+const { catalogueOutline } = await import("../src/config/outline.ts");
+const { withCatalogueTables } = await import("../src/config/reference.ts");
+const shopPage = readFileSync(join(root, "docs/shop.md"), "utf8");
+write("docs/shop.md", withCatalogueTables(shopPage, catalogueOutline()));
 const { errorsPage } = await import("./errors-page.ts");
 write("docs/errors.md", errorsPage());
 const { withCapabilityTable } = await import("../src/config/capability-table.ts");

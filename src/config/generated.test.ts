@@ -11,9 +11,9 @@ import { withCapabilityTable } from "./capability-table.ts";
 import { EXAMPLE_NAMES, exampleYaml, QUICK_START } from "./example.ts";
 import { explain } from "./explain.ts";
 import { loadSettings } from "./load.ts";
-import { type Setting, settingsOutline } from "./outline.ts";
+import { catalogueOutline, type Setting, settingsOutline } from "./outline.ts";
 import type { Problem } from "./problem.ts";
-import { settingsReference } from "./reference.ts";
+import { settingsReference, withCatalogueTables } from "./reference.ts";
 import { roomSchema, type Settings, settingsSchema } from "./schema.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -43,6 +43,11 @@ test("fairgate.example.yaml is in step with the schema (npm run generate)", () =
 
 test("docs/settings.md is in step with the schema (npm run generate)", () => {
   assert.equal(reference, settingsReference(settingsOutline(), requirementsTable(coveringTests())));
+});
+
+test("the tables in docs/shop.md are in step with the catalogue's schema (npm run generate)", () => {
+  const page = readFileSync(join(ROOT, "docs", "shop.md"), "utf8");
+  assert.equal(page, withCatalogueTables(page, catalogueOutline()));
 });
 
 test("the table in docs/engines.md is in step with what the engines can do (npm run generate)", () => {
