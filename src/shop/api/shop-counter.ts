@@ -139,7 +139,10 @@ export class ShopCounter implements VisitorShop {
     const key = `${room} ${lane}`;
     let known = this.#texts.get(key);
     if (known?.version !== shown.version) {
-      known = { version: shown.version, text: catalogueJson(this.#known.catalogue, shown, this.#known.isClosed) };
+      known = {
+        version: shown.version,
+        text: catalogueJson(this.#known.catalogue, shown, this.#known.isClosed),
+      };
       this.#texts.set(key, known);
     }
     return { status: 200, body: known.text, retryAfterSeconds: null, isOver: false };
