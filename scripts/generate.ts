@@ -1,7 +1,8 @@
 /**
  * Writes the generated files: the index of languages; from the settings' schema `fairgate.example.yaml` and
- * `docs/settings.md`; the table in `docs/engines.md` from the engines' capabilities; `docs/errors.md` from the catalogue of
- * errors; and the client that the demo's shop serves. Tests fail when they are out of date; `npm run generate` updates them.
+ * `docs/settings.md`; the tables in `docs/shop.md`; the table in `docs/engines.md` from the engines' capabilities;
+ * `docs/errors.md` from the catalogue of errors; and the client that the demo's shop serves. Tests fail when they are out of date;
+ * `npm run generate` updates them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,11 +20,14 @@ function write(name: string, text: string): void {
 write("src/config/language-tags.ts", languageIndex());
 const { exampleYaml } = await import("./example-settings.ts");
 const { settingsOutline } = await import("../src/config/outline.ts");
-const { settingsReference } = await import("./settings-page.ts");
+const { settingsReference, withCatalogueTables } = await import("./settings-page.ts");
 const { coveringTests } = await import("../src/testing/requirements/covering-tests.ts");
 const { requirementsTable } = await import("../src/testing/requirements/requirements.ts");
 write("fairgate.example.yaml", exampleYaml(settingsOutline()));
 write("docs/settings.md", settingsReference(settingsOutline(), requirementsTable(coveringTests())));
+const { catalogueOutline } = await import("../src/config/outline.ts");
+const shopPage = readFileSync(join(root, "docs/shop.md"), "utf8");
+write("docs/shop.md", withCatalogueTables(shopPage, catalogueOutline()));
 const { errorsPage } = await import("./errors-page.ts");
 write("docs/errors.md", errorsPage());
 const { withCapabilityTable } = await import("./capability-table.ts");

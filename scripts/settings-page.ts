@@ -1,5 +1,5 @@
 /**
- * `docs/settings.md`, from the schema: a table for each section with every setting, what it should be, its default and
+ * `docs/settings.md`, and the tables of the catalogue in `docs/shop.md`, from their schemas: a table for each section with every setting, what it should be, its default and
  * what it means; and which of them meet which requirement.
  */
 import { FLAGS } from "../src/config/flags.ts";
@@ -37,6 +37,47 @@ export function settingsReference(root: Setting, requirements: string): string {
   const sections = mappings.flatMap((setting) => section(setting, [setting.key]));
   const flags = `${FLAG_INTRODUCTION}${FLAGS.map(flagRow).join("\n")}\n`;
   return [HEADER, `## Top\n\n${table(top)}`, ...sections, flags, `${requirements}\n`].join("\n");
+}
+
+const CATALOGUE_BEGIN = "<!-- the catalogue: made by `npm run generate` -->";
+const CATALOGUE_END = "<!-- end -->";
+
+/** The page with the tables of the catalogue as they are now. */
+export function withCatalogueTables(page: string, root: Setting): string {
+  const from = page.indexOf(CATALOGUE_BEGIN);
+  const to = page.indexOf(CATALOGUE_END, from);
+  if (from < 0 || to < 0)
+    throw new Error(`the page has no place for the tables: ${CATALOGUE_BEGIN} … ${CATALOGUE_END}`);
+  const top = table(root.children.filter((setting) => !isMappingSetting(setting)));
+  const sections = root.children
+    .filter(isMappingSetting)
+    .flatMap((setting) => freeSections(setting, [setting.key]));
+  const tables = [top, ...sections].join("\n");
+  return `${page.slice(0, from)}${CATALOGUE_BEGIN}\n\n${tables}\n${page.slice(to)}`;
+}
+
+/** The sections of a mapping in which everything may be left out. */
+function freeSections(setting: Setting, path: readonly string[]): string[] {
+  const isFree = setting.children.length === 0 && setting.entry !== null;
+  const inner = isFree ? setting.entry!.children : setting.children;
+  const here = isFree ? [...path, "<id>"] : path;
+  const nested = inner.filter(
+    (child) => child.children.length > 0 || (child.entry?.children.length ?? 0) > 0,
+  );
+  const heading = `#### \`${here.join(".")}\`\n\n${setting.description}\n`;
+  return [
+    `${heading}\n${freeTable(inner.filter((child) => !nested.includes(child)))}`,
+    ...nested.flatMap((child) => freeSections(child, [...here, child.key])),
+  ];
+}
+
+function freeTable(settings: readonly Setting[]): string {
+  const rows = settings.map(({ key, entry, shape, description, isNullable, isRequired }) => {
+    const what = shape || `a mapping of names to ${entry?.shape ?? "values"}`;
+    const must = isRequired ? " Must be given." : "";
+    return `| \`${key}\` | ${cell(isNullable ? `${what}; or null` : what)} | ${cell(description + must)} |`;
+  });
+  return `| setting | what it should be | meaning |\n|---|---|---|\n${rows.join("\n")}\n`;
 }
 
 /** A mapping's own table, then those of the mappings inside it. */

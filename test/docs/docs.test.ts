@@ -85,9 +85,9 @@ function followed(name: string): void {
   });
 }
 
-/** Kinds of blocks that a reader uses: commands, whole settings files, programs that listen, and a proxy of Next.js. */
+/** Kinds of blocks that a reader uses: commands, whole settings files and catalogues, programs that listen, and a proxy of Next.js. */
 function isForReaders({ language, text }: Block): boolean {
-  if (language === "yaml") return /^rooms:/m.test(text);
+  if (language === "yaml") return /^(?:rooms|currency):/m.test(text);
   return language === "sh" || (language === "ts" && (listens(text) || isNextProxy(text)));
 }
 
@@ -96,6 +96,7 @@ async function follow(
   block: Block,
   t: { skip(reason: string): void; diagnostic(text: string): void },
 ) {
+  if (block.language === "yaml" && /^currency:/m.test(block.text)) return reader.saveCatalogue(block.text);
   if (block.language === "yaml") return reader.saveSettings(block.text);
   if (block.language === "ts" && isNextProxy(block.text)) return reader.startNextProxy(block.text);
   if (block.language === "ts") return reader.startProgram(block.text);

@@ -7,10 +7,10 @@ import { parse } from "yaml";
 import { withCapabilityTable } from "../../scripts/capability-table.ts";
 import { EXAMPLE_NAMES, exampleYaml, QUICK_START } from "../../scripts/example-settings.ts";
 import { languageIndex } from "../../scripts/language-index.ts";
-import { settingsReference } from "../../scripts/settings-page.ts";
+import { settingsReference, withCatalogueTables } from "../../scripts/settings-page.ts";
 import { explain } from "../../src/config/explain.ts";
 import { loadSettings } from "../../src/config/load.ts";
-import { type Setting, settingsOutline } from "../../src/config/outline.ts";
+import { catalogueOutline, type Setting, settingsOutline } from "../../src/config/outline.ts";
 import type { Problem } from "../../src/config/problem.ts";
 import { roomSchema, type Settings, settingsSchema } from "../../src/config/schema.ts";
 import { coveringTests } from "../../src/testing/requirements/covering-tests.ts";
@@ -43,6 +43,11 @@ test("fairgate.example.yaml is in step with the schema (npm run generate)", () =
 
 test("docs/settings.md is in step with the schema (npm run generate)", () => {
   assert.equal(reference, settingsReference(settingsOutline(), requirementsTable(coveringTests())));
+});
+
+test("the tables in docs/shop.md are in step with the catalogue's schema (npm run generate)", () => {
+  const page = readFileSync(join(ROOT, "docs", "shop.md"), "utf8");
+  assert.equal(page, withCatalogueTables(page, catalogueOutline()));
 });
 
 test("the table in docs/engines.md is in step with what the engines can do (npm run generate)", () => {

@@ -84,6 +84,11 @@ export class Reader {
     this.#folder.write("fairgate.yaml", text);
   }
 
+  /** Saves a shop's catalogue under the name that documents give it. */
+  saveCatalogue(text: string): void {
+    this.#folder.write("catalogue.yaml", text);
+  }
+
   /** Types one command. One that keeps running is left to run, once it answers. */
   async type(command: string): Promise<void> {
     if (command.includes(REDIS)) this.#redis ??= await startRedis();

@@ -11,6 +11,7 @@ import type { Parser } from "./parser.ts";
 import { PAYMENT_PARSERS } from "./payments.ts";
 import { PROOF_PARSERS } from "./proofs.ts";
 import { REQUEST_PARSERS } from "./request.ts";
+import { SHOP_PARSERS } from "./shop.ts";
 
 export const PARSERS: readonly Parser[] = [
   ...REQUEST_PARSERS,
@@ -18,4 +19,5 @@ export const PARSERS: readonly Parser[] = [
   ...ANSWER_PARSERS,
   ...OPERATOR_PARSERS,
   ...PAYMENT_PARSERS,
+  ...SHOP_PARSERS,
 ];
