@@ -273,7 +273,7 @@ test("pages of origins that are named may call our addresses and read refusals; 
     method: "OPTIONS",
     headers: { ...from(APP), "access-control-request-method": "POST" },
   });
-  assert.deepEqual([own.status, own.headers["access-control-allow-methods"]], [204, "GET, POST"]);
+  assert.deepEqual([own.status, own.headers["access-control-allow-methods"]], [204, "GET, POST, DELETE"]);
   const preflight = await stage.visitor().ask("/api", { method: "OPTIONS", headers: PREFLIGHT });
   assert.equal(preflight.status, 204);
   assert.equal(preflight.headers["access-control-allow-headers"], "x-own");
