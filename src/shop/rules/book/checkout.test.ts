@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
 
 const MINUTE_MS = 60_000;
@@ -34,7 +35,7 @@ test("an empty basket, and one with unfilled minima, cannot be finished", () => 
   assert.equal(codeOfRefusal(shop.finish("eve")), "noBasket");
 });
 
-test("the end of browsing finishes a valid basket", () => {
+test(proves(["cs5"], "the end of browsing finishes a valid basket"), () => {
   const shop = new PlainShop(SEATS);
   granted(shop.hold("ann", "seat"));
   assert.equal(shop.basket("ann").expiresAt, shop.now + TIMES.shoppingWindowMs);
@@ -67,15 +68,18 @@ test("the end of browsing releases and names what is incomplete, and an empty ba
   assert.equal(codeOfRefusal(shop.hold("bob", "soup")), "expired");
 });
 
-test("who comes too late for the window gets no basket, also when nothing has expired yet", () => {
-  const shop = new PlainShop(SEATS);
-  granted(shop.hold("ann", "seat"));
-  shop.shopper("bob");
-  shop.now += TIMES.shoppingWindowMs;
-  assert.equal(codeOfRefusal(shop.hold("bob", "seat")), "expired");
-  assert.equal(codeOfRefusal(shop.hold("ann", "seat")), "frozen");
-  assert.equal(shop.basket("ann").phase, "done");
-});
+test(
+  proves(["cs5"], "who comes too late for the window gets no basket, also when nothing has expired yet"),
+  () => {
+    const shop = new PlainShop(SEATS);
+    granted(shop.hold("ann", "seat"));
+    shop.shopper("bob");
+    shop.now += TIMES.shoppingWindowMs;
+    assert.equal(codeOfRefusal(shop.hold("bob", "seat")), "expired");
+    assert.equal(codeOfRefusal(shop.hold("ann", "seat")), "frozen");
+    assert.equal(shop.basket("ann").phase, "done");
+  },
+);
 
 test("the deadlines of done and paying return the goods", () => {
   const shop = new PlainShop(SEATS);
@@ -135,27 +139,33 @@ test("the payment door is passed only from done, and passing it twice changes no
   assert.equal(granted(shop.enterPayment("ann")).basket.expiresAt, expiresAt);
 });
 
-test("where only pending and sold units count, finish checks the whole basket again and names what is lost", () => {
-  const shop = new PlainShop(
-    catalogueOf({ seat: { stock: 2, countedBy: "pending" }, cap: { stock: 9 } }, TIMES),
-  );
-  granted(shop.hold("ann", wishFor("seat", 2)));
-  granted(shop.hold("ann", "cap"));
-  granted(shop.hold("bob", "seat"));
-  assert.deepEqual(shop.counts("seat"), [3, 0, 0]);
-  granted(shop.finish("bob"));
-  const refusal = shop.finish("ann");
-  assert.deepEqual(refusal, {
-    kind: "refused",
-    code: "insufficientStock",
-    product: "seat",
-    left: 1,
-    holds: ["2"],
-  });
-  assert.deepEqual(shop.counts("cap"), [1, 0, 0]);
-  granted(shop.undo("ann", "2"));
-  granted(shop.finish("ann"));
-});
+test(
+  proves(
+    ["op2"],
+    "where only pending and sold units count, finish checks the whole basket again and names what is lost",
+  ),
+  () => {
+    const shop = new PlainShop(
+      catalogueOf({ seat: { stock: 2, countedBy: "pending" }, cap: { stock: 9 } }, TIMES),
+    );
+    granted(shop.hold("ann", wishFor("seat", 2)));
+    granted(shop.hold("ann", "cap"));
+    granted(shop.hold("bob", "seat"));
+    assert.deepEqual(shop.counts("seat"), [3, 0, 0]);
+    granted(shop.finish("bob"));
+    const refusal = shop.finish("ann");
+    assert.deepEqual(refusal, {
+      kind: "refused",
+      code: "insufficientStock",
+      product: "seat",
+      left: 1,
+      holds: ["2"],
+    });
+    assert.deepEqual(shop.counts("cap"), [1, 0, 0]);
+    granted(shop.undo("ann", "2"));
+    granted(shop.finish("ann"));
+  },
+);
 
 test("what is lost of a product that is sold no more is named too", () => {
   const products = { seat: { stock: 1, countedBy: "pending" as const } };

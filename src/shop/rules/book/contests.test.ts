@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { catalogueOf, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
 import type { TieBreak } from "../catalogue.ts";
 import type { Contender } from "./contests.ts";
@@ -71,7 +72,7 @@ for (const [tieBreak, winners] of [
     assert.deepEqual(shop.counts("seat"), [2, 0, 0]);
   });
 
-test("at random, the seed decides, and the log has it", () => {
+test(proves(["sp8", "tb2"], "at random, the seed decides, and the log has it"), () => {
   const outcomes = new Set<string>();
   for (let seed = 0; seed < 20; seed++) {
     const shop = shopWith("random");
@@ -109,26 +110,29 @@ test("asking often gives one visitor no better chance", () => {
   assert.ok(wins > 70 && wins < 130, `${wins} of 200`);
 });
 
-test("a request gets all it asks for or nothing, and what does not fit is passed over", () => {
-  const shop = new PlainShop(
-    catalogueOf({
-      pair: { stock: 5, parts: { seat: 2 }, tieBreak: "earliestAdmitted" },
-      seat: { stock: 3, tieBreak: "earliestAdmitted" },
-    }),
-  );
-  for (const visitor of ["ann", "bob", "cem"]) {
-    shop.shopper(visitor);
-    shop.pass(1_000);
-  }
-  const requests = [
-    contender(shop, "cem", "seat", 1),
-    contender(shop, "bob", "pair", 2),
-    contender(shop, "ann", "pair", 3),
-  ];
-  assert.deepEqual(decide(shop, requests).sort(), ["ann", "cem"]);
-  assert.deepEqual(shop.counts("seat"), [3, 0, 0]);
-  assert.deepEqual(shop.counts("pair"), [1, 0, 0]);
-});
+test(
+  proves(["sp9", "tb1"], "a request gets all it asks for or nothing, and what does not fit is passed over"),
+  () => {
+    const shop = new PlainShop(
+      catalogueOf({
+        pair: { stock: 5, parts: { seat: 2 }, tieBreak: "earliestAdmitted" },
+        seat: { stock: 3, tieBreak: "earliestAdmitted" },
+      }),
+    );
+    for (const visitor of ["ann", "bob", "cem"]) {
+      shop.shopper(visitor);
+      shop.pass(1_000);
+    }
+    const requests = [
+      contender(shop, "cem", "seat", 1),
+      contender(shop, "bob", "pair", 2),
+      contender(shop, "ann", "pair", 3),
+    ];
+    assert.deepEqual(decide(shop, requests).sort(), ["ann", "cem"]);
+    assert.deepEqual(shop.counts("seat"), [3, 0, 0]);
+    assert.deepEqual(shop.counts("pair"), [1, 0, 0]);
+  },
+);
 
 test("a pool is decided by the tie-break of what is wished for", () => {
   const shop = new PlainShop({

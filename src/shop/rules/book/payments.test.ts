@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
 
 const SEATS = { seat: { stock: 2, price: 1_000 }, cap: { stock: 5, price: 300 } };
@@ -41,7 +42,7 @@ test("success sells the basket, once, and leaves an order with a secret for each
   assert.deepEqual(shop.book.orders(1, 10), []);
 });
 
-test("a failure with attempts left keeps the goods, and the last returns them once", () => {
+test(proves(["mc2"], "a failure with attempts left keeps the goods, and the last returns them once"), () => {
   const shop = shopWith();
   shop.buyUpTo("ann", "seat", "a1");
   assert.equal(shop.basket("ann").attemptsLeft, 1);
@@ -146,22 +147,28 @@ test("leaving while paying waits for the provider", () => {
   assert.deepEqual(shop.counts("seat"), [0, 0, 1], "or for the deadline");
 });
 
-test("where only sold units count, the payment's success checks again, and refunds what others have bought", () => {
-  const shop = shopWith({}, "sold");
-  for (const visitor of ["ann", "bob", "cem"]) shop.buyUpTo(visitor, "seat", `${visitor}1`);
-  granted(shop.hold("dan", wishFor("seat", 2)));
-  granted(shop.finish("dan"));
-  assert.deepEqual(shop.counts("seat"), [0, 5, 0]);
-  assert.equal(shop.tell("ann1", "succeeded"), "none");
-  assert.equal(shop.tell("bob1", "succeeded"), "none");
-  assert.equal(shop.tell("cem1", "authorised"), "void");
-  const { phase, released } = shop.basket("cem");
-  assert.deepEqual([phase, released], ["departed", ["seat"]]);
-  shop.enterPayment("dan");
-  shop.pay("dan", "dan1");
-  assert.equal(shop.tell("dan1", "succeeded"), "refund");
-  assert.deepEqual(shop.counts("seat"), [0, 0, 2]);
-});
+test(
+  proves(
+    ["op1"],
+    "where only sold units count, the payment's success checks again, and refunds what others have bought",
+  ),
+  () => {
+    const shop = shopWith({}, "sold");
+    for (const visitor of ["ann", "bob", "cem"]) shop.buyUpTo(visitor, "seat", `${visitor}1`);
+    granted(shop.hold("dan", wishFor("seat", 2)));
+    granted(shop.finish("dan"));
+    assert.deepEqual(shop.counts("seat"), [0, 5, 0]);
+    assert.equal(shop.tell("ann1", "succeeded"), "none");
+    assert.equal(shop.tell("bob1", "succeeded"), "none");
+    assert.equal(shop.tell("cem1", "authorised"), "void");
+    const { phase, released } = shop.basket("cem");
+    assert.deepEqual([phase, released], ["departed", ["seat"]]);
+    shop.enterPayment("dan");
+    shop.pay("dan", "dan1");
+    assert.equal(shop.tell("dan1", "succeeded"), "refund");
+    assert.deepEqual(shop.counts("seat"), [0, 0, 2]);
+  },
+);
 
 test("paying needs the payment door, unless there is none", () => {
   const shop = shopWith();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
 import { LINES_MAX } from "./plan.ts";
 
@@ -102,7 +103,7 @@ test("a whole wish may choose the options of required parts", () => {
   );
 });
 
-test("no more is chosen than a set, a member or an option allows", () => {
+test(proves(["sp6", "sp7"], "no more is chosen than a set, a member or an option allows"), () => {
   const shop = new PlainShop(FESTIVAL);
   const refusalOf = (chosen: Record<string, number>) => shop.hold("ann", wishFor("weekend", 1, chosen));
   const limit = { kind: "refused", code: "limitReached" };
@@ -127,7 +128,7 @@ test("several tickets of one wish are holds of their own", () => {
   assert.deepEqual(shop.counts("soup"), [2, 0, 0]);
 });
 
-test("what is not offered here and now cannot be held", () => {
+test(proves(["mc1"], "what is not offered here and now cannot be held"), () => {
   const shop = new PlainShop();
   const { now } = shop;
   shop.set(

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
 
 test("what is shown follows every change, for the product and for all above it", () => {
@@ -19,32 +20,38 @@ test("what is shown follows every change, for the product and for all above it",
   assert.ok(shop.book.products("room", null, shop.now).version > before);
 });
 
-test("what is sold out stays so when units come back, for it and for compounds, until the organiser opens it again", () => {
-  const shop = new PlainShop(
-    catalogueOf({
-      pair: { stock: 10, parts: { seat: 2 }, staysSoldOut: true },
-      seat: { stock: 3, staysSoldOut: true },
-      lone: { stock: 10, parts: { seat: 1 } },
-    }),
-  );
-  granted(shop.hold("ann", wishFor("seat", 2)));
-  granted(shop.leave("ann"));
-  assert.equal(shop.shown("pair")!.state, "soldOut", "one seat was left for a moment");
-  assert.equal(shop.left("seat"), 3);
-  assert.equal(codeOfRefusal(shop.hold("bob", "pair")), "soldOut");
-  granted(shop.hold("bob", wishFor("seat", 3)));
-  granted(shop.leave("bob"));
-  shop.restart();
-  assert.deepEqual([shop.left("pair"), shop.left("seat"), shop.left("lone")], [0, 0, 3]);
-  assert.deepEqual(shop.book.stock("seat")!.staysSoldOutIn, [""]);
-  shop.kept(shop.book.reopen("seat", shop.now));
-  assert.deepEqual([shop.left("pair"), shop.left("seat")], [0, 3]);
-  assert.equal(codeOfRefusal(shop.hold("cem", "pair")), "soldOut");
-  granted(shop.hold("cem", wishFor("seat", 3)));
-  assert.equal(shop.left("seat"), 0);
-  granted(shop.leave("cem"));
-  assert.equal(codeOfRefusal(shop.hold("dan", "seat")), "soldOut", "and it stays sold out again");
-});
+test(
+  proves(
+    ["cs6"],
+    "what is sold out stays so when units come back, for it and for compounds, until the organiser opens it again",
+  ),
+  () => {
+    const shop = new PlainShop(
+      catalogueOf({
+        pair: { stock: 10, parts: { seat: 2 }, staysSoldOut: true },
+        seat: { stock: 3, staysSoldOut: true },
+        lone: { stock: 10, parts: { seat: 1 } },
+      }),
+    );
+    granted(shop.hold("ann", wishFor("seat", 2)));
+    granted(shop.leave("ann"));
+    assert.equal(shop.shown("pair")!.state, "soldOut", "one seat was left for a moment");
+    assert.equal(shop.left("seat"), 3);
+    assert.equal(codeOfRefusal(shop.hold("bob", "pair")), "soldOut");
+    granted(shop.hold("bob", wishFor("seat", 3)));
+    granted(shop.leave("bob"));
+    shop.restart();
+    assert.deepEqual([shop.left("pair"), shop.left("seat"), shop.left("lone")], [0, 0, 3]);
+    assert.deepEqual(shop.book.stock("seat")!.staysSoldOutIn, [""]);
+    shop.kept(shop.book.reopen("seat", shop.now));
+    assert.deepEqual([shop.left("pair"), shop.left("seat")], [0, 3]);
+    assert.equal(codeOfRefusal(shop.hold("cem", "pair")), "soldOut");
+    granted(shop.hold("cem", wishFor("seat", 3)));
+    assert.equal(shop.left("seat"), 0);
+    granted(shop.leave("cem"));
+    assert.equal(codeOfRefusal(shop.hold("dan", "seat")), "soldOut", "and it stays sold out again");
+  },
+);
 
 test("a compound whose choices have run out stays sold out too", () => {
   const shop = new PlainShop(
