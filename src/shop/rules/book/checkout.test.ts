@@ -68,15 +68,18 @@ test("the end of browsing releases and names what is incomplete, and an empty ba
   assert.equal(codeOfRefusal(shop.hold("bob", "soup")), "expired");
 });
 
-test("who comes too late for the window gets no basket, also when nothing has expired yet", () => {
-  const shop = new PlainShop(SEATS);
-  granted(shop.hold("ann", "seat"));
-  shop.shopper("bob");
-  shop.now += TIMES.shoppingWindowMs;
-  assert.equal(codeOfRefusal(shop.hold("bob", "seat")), "expired");
-  assert.equal(codeOfRefusal(shop.hold("ann", "seat")), "frozen");
-  assert.equal(shop.basket("ann").phase, "done");
-});
+test(
+  proves(["cs5"], "who comes too late for the window gets no basket, also when nothing has expired yet"),
+  () => {
+    const shop = new PlainShop(SEATS);
+    granted(shop.hold("ann", "seat"));
+    shop.shopper("bob");
+    shop.now += TIMES.shoppingWindowMs;
+    assert.equal(codeOfRefusal(shop.hold("bob", "seat")), "expired");
+    assert.equal(codeOfRefusal(shop.hold("ann", "seat")), "frozen");
+    assert.equal(shop.basket("ann").phase, "done");
+  },
+);
 
 test("the deadlines of done and paying return the goods", () => {
   const shop = new PlainShop(SEATS);

@@ -83,7 +83,7 @@ for (const [tieBreak, winners] of [
     assert.deepEqual(shop.counts("seat"), [2, 0, 0]);
   });
 
-test("at random, the seed decides, and the log has it", () => {
+test(proves(["sp8", "tb2"], "at random, the seed decides, and the log has it"), () => {
   const outcomes = new Set<string>();
   for (let seed = 0; seed < 20; seed++) {
     const shop = shopWith("random");
