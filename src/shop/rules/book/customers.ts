@@ -7,6 +7,11 @@ import { type Addition, type CustomerRecord, limitedUnits, type TakenUnits } fro
 
 type LimitRules = Pick<Catalogue, "products" | "policies">;
 
+/** The additions of two, the oldest first. */
+export function joinedAdditions(some: readonly Addition[], more: readonly Addition[]): Addition[] {
+  return [...some, ...more].sort((a, b) => a.at - b.at);
+}
+
 /** Most have one product: two lists take a fraction of what a map takes. */
 interface Customer {
   readonly products: string[];
@@ -49,7 +54,7 @@ export class Customers {
   joinAdditions(id: string, additions: readonly Addition[]): void {
     if (additions.length === 0) return;
     const customer = this.#make(id);
-    customer.additions = [...customer.additions, ...additions].sort((a, b) => a.at - b.at);
+    customer.additions = joinedAdditions(customer.additions, additions);
   }
 
   /** Forgets a customer who has nothing, and whose last addition was at or before `windowStart`. */

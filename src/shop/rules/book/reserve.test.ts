@@ -228,6 +228,15 @@ test("who says who they are only later takes what is in the basket along", () =>
   assert.equal(codeOfRefusal(shop.hold("one", "seat")), "limitReached");
 });
 
+test("the window of additions counts those from before their owner said who they are", () => {
+  const shop = new PlainShop(catalogueOf({ seat: { stock: 100 } }, { burst: { items: 2, everyMs: 10_000 } }));
+  granted(shop.hold("one", wishFor("seat", 2)));
+  shop.shopper("one", { customer: "carol" });
+  assert.equal(codeOfRefusal(shop.hold("one", "seat")), "tooFast");
+  shop.pass(10_000);
+  granted(shop.hold("one", "seat"));
+});
+
 test(proves(["cs2"], "releases give nothing back to the window of additions"), () => {
   const shop = new PlainShop(catalogueOf({ seat: { stock: 100 } }, { burst: { items: 2, everyMs: 10_000 } }));
   for (let n = 0; n < 2; n++) {

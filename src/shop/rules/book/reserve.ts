@@ -8,6 +8,7 @@ import type { BasketAnswer, Shopper, ShopRefusal, Wish } from "../commands.ts";
 import { limitedUnits, limitReached, withAddition } from "../limits.ts";
 import type { Basket } from "./baskets.ts";
 import { linesIn } from "./baskets.ts";
+import { joinedAdditions } from "./customers.ts";
 import { countLines, findLine, type HeldLine, linesOf, takenUnits, unitsOf } from "./holds.ts";
 import { answer, beginBasket, endWithOffers, releaseLines, takeLines } from "./life.ts";
 import { LINES_MAX, type PlanContext, type Planned, planChosen, planTickets } from "./plan.ts";
@@ -94,13 +95,12 @@ export function whyNotAllowed(
 ): ShopRefusal | null {
   const { limits, customers } = shop;
   const record = customers.of(customer);
-  if (basket && customer !== basket.customer) {
-    const all = limitedUnits(takenUnits([...linesIn(basket), ...lines]), limits);
-    const unhurried = { ...limits, policies: { ...limits.policies, burst: null } };
-    const reached = limitReached(record, all, unhurried, now);
-    if (reached) return reached;
-  }
-  return limitReached(record, limitedUnits(takenUnits(lines), limits), limits, now);
+  const added = limitedUnits(takenUnits(lines), limits);
+  if (!basket || customer === basket.customer) return limitReached(record, added, limits, now);
+  const all = limitedUnits(takenUnits([...linesIn(basket), ...lines]), limits);
+  const unhurried = { ...limits, policies: { ...limits.policies, burst: null } };
+  const joined = { ...record, additions: joinedAdditions(record.additions, basket.additions) };
+  return limitReached(record, all, unhurried, now) ?? limitReached(joined, added, limits, now);
 }
 
 /** Counts an addition in the window of `burst`. */
