@@ -1,7 +1,8 @@
 /**
  * Writes the generated files: the index of languages; from the settings' schema `fairgate.example.yaml` and
- * `docs/settings.md`; the tables in `docs/shop.md` and the one in `docs/engines.md` from the engines' capabilities; and `docs/errors.md` from the catalogue
- * of errors. Tests fail when they are out of date; `npm run generate` updates them.
+ * `docs/settings.md`; the tables in `docs/shop.md`, and the one in `docs/engines.md` from the engines' capabilities;
+ * `docs/errors.md` from the catalogue of errors; and the client that the demo's shop serves. Tests fail when they are out of date;
+ * `npm run generate` updates them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -32,3 +33,5 @@ const { errorsPage } = await import("./errors-page.ts");
 write("docs/errors.md", errorsPage());
 const { withCapabilityTable } = await import("../src/config/capability-table.ts");
 write("docs/engines.md", withCapabilityTable(readFileSync(join(root, "docs/engines.md"), "utf8")));
+const { browserClient } = await import("./browser-client.ts");
+write("src/cli/demo/site/fairgate-client.js", browserClient());

@@ -37,12 +37,10 @@ const board = (change: object = {}) => ({
   ...change,
 });
 
+type Answers = Record<string, HandAnswer | (() => HandAnswer | Promise<HandAnswer>)>;
+
 /** A line over a hand-moved browser that is answered from a table. */
-function lineOver(
-  answers: Record<string, HandAnswer | (() => HandAnswer)>,
-  options: object = {},
-  more: object = {},
-) {
+function lineOver(answers: Answers, options: object = {}, more: object = {}) {
   const browser = new HandBrowser(({ what }) => {
     const answer = answers[what] ?? assert.fail(`${what} was asked`);
     return typeof answer === "function" ? answer() : answer;
@@ -294,7 +292,7 @@ const CATALOGUE = {
 };
 const NO_BASKET: HandAnswer = { status: 404, body: { status: "refused", reason: "noBasket" } };
 
-function shopOver(answers: Record<string, HandAnswer | (() => HandAnswer)>, options: object = {}) {
+function shopOver(answers: Answers, options: object = {}) {
   const all: typeof answers = {
     "GET shop/catalogue": { body: CATALOGUE },
     "GET shop/basket": NO_BASKET,
@@ -493,6 +491,34 @@ test("closing ends what is under way, and a shop can be opened again", async () 
   await shop.open();
   assert.equal(browser.streams.length, 2);
   shop.close();
+});
+
+test("closing while a look at the basket or a check-in is under way ends that, too", async () => {
+  let isHanging = false;
+  const hang = (answer: HandAnswer) => () => (isHanging ? new Promise<HandAnswer>(() => {}) : answer);
+  const { browser, shop } = shopOver({ "GET shop/basket": hang(NO_BASKET) });
+  await shop.open();
+  browser.stream.send("products", CATALOGUE);
+  isHanging = true;
+  await browser.pass(61_000);
+  shop.close();
+  browser.take();
+  await browser.pass(300_000);
+  assert.deepEqual(browser.take(), []);
+
+  isHanging = false;
+  const other = lineOver({
+    "POST join": waiting(),
+    "POST check-in": hang(waiting()),
+    "GET board": { body: board() },
+  });
+  await other.line.join();
+  isHanging = true;
+  await other.browser.pass(11_000);
+  other.line.close();
+  other.browser.take();
+  await other.browser.pass(300_000);
+  assert.deepEqual(other.browser.take(), []);
 });
 
 test("the basket is looked at again when its phase ends, and every two seconds while a payment is under way", async () => {

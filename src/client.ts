@@ -134,7 +134,8 @@ export function createLine({ autoEnter = true, onTurn, solve, ...options }: Line
     isCheckingIn = true;
     later("checkIn", nextMs, () => {
       isCheckingIn = false;
-      ask("check-in").catch(() => getSnapshot().status === "waiting" && planCheckIn());
+      // Closing ends it without details.
+      ask("check-in").catch((problem) => problem.details && planCheckIn());
     });
   }
 
@@ -318,17 +319,19 @@ export function createShop(options: ClientOptions): ShopClient {
     later(
       "basket",
       nextMs,
-      phase === "departed" ? undefined : () => refresh().catch(() => takeBasket(basket)),
+      phase === "departed"
+        ? undefined
+        : () => refresh().catch((problem) => problem.details && takeBasket(basket)),
     );
     return basket;
   }
 
   async function refresh(signal?: AbortSignal): Promise<ShopBasket | null> {
-    const basket = await call("GET", "shop/basket", signal).catch((problem) => {
+    const told = await call("GET", "shop/basket", signal).catch((problem) => {
       if (problem.code !== "noBasket") throw problem;
-      return null;
+      return problem;
     });
-    return takeBasket(basket);
+    return takeBasket(told.phase ? told : null);
   }
 
   async function change(method: string, path: string, signal?: AbortSignal, body?: object) {

@@ -91,11 +91,7 @@ test("a catalogue that is not good is refused with every problem, and stays byte
   const cases: readonly (readonly [change: object, path: string, message: RegExp])[] = [
     [{ currency: "XXL" }, "currency", /ISO 4217/],
     [{ products: { seat: { stock: -1 } } }, "products.seat.stock", /is -1/],
-    [
-      { products: { seat: { stock: 1, parts: { seat: 1 } } } },
-      "products.seat",
-      /circle|cycle|itself/i,
-    ],
+    [{ products: { seat: { stock: 1, parts: { seat: 1 } } } }, "products.seat", /circle|cycle|itself/i],
     [{ products: { a: { stock: 1, parts: { nothing: 1 } } }, pools: {} }, "products.a.parts.nothing", /no/i],
     [{ policies: { shoppingWindow: "10" } }, "policies.shoppingWindow", /no unit/],
     [{ policies: { payment: { room: "elsewhere" } } }, "policies.payment.room", /no room "elsewhere"/],

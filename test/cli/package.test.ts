@@ -48,6 +48,8 @@ describe("the packed tarball", () => {
       "dist/gateway/page/page.html",
       "dist/gateway/page/page.css",
       "dist/gateway/page/page.js",
+      "dist/cli/demo/site/event.html",
+      "dist/cli/demo/site/fairgate-client.js",
       "fairgate.example.yaml",
       "docs/settings.md",
       "deploy/nginx/fairgate.conf",
@@ -208,7 +210,8 @@ function namedInPackage(): string[] {
 /** Where programs, commands and threads start: these files and their imports are compiled for the package. */
 const ENTRY_POINTS = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8")).files as string[];
 /** Files read at run time. */
-const ASSETS = /^dist\/(gateway\/page\/.*\.(html|css|js|json)|engines\/redis\/(relaxed\/)?lua\/.*\.lua)$/;
+const ASSETS =
+  /^dist\/(gateway\/page\/.*\.(html|css|js|json)|cli\/demo\/site\/.*\.(html|css|js)|engines\/redis\/(relaxed\/)?lua\/.*\.lua)$/;
 
 /** These files and all that they import. */
 function neededBy(entryPoints: readonly string[]): Set<string> {

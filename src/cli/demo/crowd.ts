@@ -1,6 +1,6 @@
 /**
- * The demo's crowd: visitors over real HTTP who join, check in when told to, enter, look around and leave. Some give up, and some
- * close the tab without a word.
+ * The demo's crowd: visitors over real HTTP who join, check in when told to, enter, shop and leave. Some give up, and some close the
+ * tab without a word.
  *
  * Its story: at first a few people come and there is no line. Then the sale begins and everybody comes at once. From then on
  * people come in waves, so that the line gets shorter and longer.
@@ -8,10 +8,9 @@
 import { Agent } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { HttpVisitor } from "../../visitor/http-visitor.ts";
+import { buy, type ShoppingOutcome } from "./buyer.ts";
 
 const CONNECTIONS_MAX = 64;
-const STAY_MIN_MS = 6_000;
-const STAY_SPREAD_MS = 16_000;
 /** Shares: of those waiting who give up, and of those on the site who go without leaving. */
 const GIVES_UP = 0.08;
 const VANISHES = 0.15;
@@ -41,6 +40,7 @@ export function sendCrowd(
   const startedAt = performance.now();
   let came = 0;
   let toldAt = startedAt;
+  let boughtAt = startedAt;
   let wave = -1;
 
   const timer = setInterval(() => {
@@ -67,7 +67,7 @@ export function sendCrowd(
       if (await givesUp(visitor)) return tell(`visitor ${number} has given up waiting`);
       await visitor.open();
       tellOfEntry(number, (performance.now() - cameAt) / 1_000);
-      await sleep(STAY_MIN_MS + Math.random() * STAY_SPREAD_MS);
+      tellOfShopping(number, await buy(visitor, { sleep, random: Math.random }));
       if (Math.random() >= VANISHES) await visitor.post("leave");
     } catch (cause) {
       // Closing cuts visits short; anything else is a defect of the demo and should be seen, but not written over the screen.
@@ -85,6 +85,13 @@ export function sendCrowd(
         ? `visitor ${number} went straight in`
         : `visitor ${number} is in, after ${wait} s in the line`,
     );
+  }
+
+  function tellOfShopping(number: number, outcome: ShoppingOutcome): void {
+    const now = performance.now();
+    if (outcome.kind !== "bought" || now - boughtAt < NEWS_EVERY_MS) return;
+    boughtAt = now;
+    tell(`visitor ${number} bought ${outcome.what}`);
   }
 
   /** Waits for the turn. True: the visitor gave up before it came. */

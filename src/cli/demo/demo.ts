@@ -1,14 +1,13 @@
 /**
- * `fairgate demo`: a small slow shop, the gateway in front of it, and a crowd, all on this machine. Open the address
- * in a browser to stand in the line yourself. Ctrl-C stops everything.
+ * `fairgate demo`: a small slow shop, the gateway in front of it with the stock behind the shop, a pretend payment provider, and a
+ * crowd that buys, all on this machine. Open the address in a browser to stand in the line and buy yourself. Ctrl-C stops
+ * everything.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatHostPort } from "../../config/kinds.ts";
-import { settingsFrom } from "../../config/load.ts";
-import type { Settings } from "../../config/schema.ts";
 import type { Counts, Engine } from "../../core/engine.ts";
 import { waitOn } from "../../core/wait-curve.ts";
 import type { World } from "../../core/world.ts";
@@ -16,23 +15,27 @@ import { nodeWorld } from "../../node.ts";
 import { type Running, serve } from "../serve.ts";
 import { onStopSignals } from "../stop-signals.ts";
 import { sendCrowd } from "./crowd.ts";
+import { DEMO_LIMITS, demoSettings } from "./scene.ts";
 import { openShop } from "./shop.ts";
 import { type DemoScene, DemoView } from "./view.ts";
 
-const LIMITS = { totalActiveUsers: 40, newUsersPerMinute: 300 };
 const PORTS_TRIED_MAX = 20;
 const DRAW_PERIOD_MS = 1_000;
 
 export async function demo(options: { port: string; crowd: string }): Promise<void> {
   const port = wholeNumber("--port", options.port, 65_535);
   const size = wholeNumber("--crowd", options.crowd, 1_000);
-  const shop = await openShop();
+  const paymentKey = randomBytes(32);
+  const world = nodeWorld({ level: "error" });
+  let address = "";
+  const callbackTo = () => `${address}/.fairgate/main/shop/payments`;
+  const shop = await openShop({ world, keys: [paymentKey], callbackTo });
   const data = mkdtempSync(join(tmpdir(), "fairgate-demo-"));
   // However it ends, also when it could not start or a second Ctrl-C cuts the end short.
   process.on("exit", () => rmSync(data, { recursive: true, force: true }));
-  const world = nodeWorld({ level: "error" });
-  const { running, token } = await serveOnFreePort(port, { shop: shop.address, data, world });
-  const address = `http://127.0.0.1:${running.address.port}`;
+  const paymentSecret = `whsec_${paymentKey.toString("base64")}`;
+  const { running, token } = await serveOnFreePort(port, { shop: shop.address, data, paymentSecret, world });
+  address = `http://127.0.0.1:${running.address.port}`;
   const control = formatHostPort(running.controlAddress);
   const at = { address, shop: shop.address, control, token };
   const view = new DemoView(process.stdout, opening(at));
@@ -67,13 +70,14 @@ function wholeNumber(flag: string, written: string, max: number): number {
 /** Uses the next port when one is taken: that is no reason for a demo to fail. */
 async function serveOnFreePort(
   first: number,
-  { world, ...parts }: { shop: string; data: string; world: World },
+  { world, ...parts }: { shop: string; data: string; paymentSecret: string; world: World },
 ): Promise<{ running: Running; token: string }> {
   const token = randomBytes(24).toString("base64url");
+  const secret = randomBytes(32).toString("base64url");
   for (let port = first; ; port += 2) {
     try {
       return {
-        running: await serve(demoSettings({ ...parts, port, token }), world, { isPageOpen: true }),
+        running: await serve(demoSettings({ ...parts, port, token, secret }), world, { isPageOpen: true }),
         token,
       };
     } catch (cause) {
@@ -83,40 +87,16 @@ async function serveOnFreePort(
   }
 }
 
-function demoSettings(parts: { port: number; shop: string; data: string; token: string }): Settings {
-  const { port, shop, data, token } = parts;
-  const input = {
-    data,
-    listen: `127.0.0.1:${port}`,
-    secret: randomBytes(32).toString("base64url"),
-    control: { listen: `127.0.0.1:${port === 0 ? 0 : port + 1}`, token },
-    origin: { addresses: [shop] },
-    rooms: {
-      main: {
-        ...LIMITS,
-        sessionDuration: "60s",
-        claimWindow: "30s",
-        lapseAfter: "15s",
-        message: "This is the demo: half a minute at most, then the shop opens for you.",
-        page: { title: "The Small Shop" },
-      },
-    },
-  };
-  const result = settingsFrom(input, { environment: {}, readFile: () => "" });
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.settings;
-}
-
 async function sceneOf(engine: Engine): Promise<DemoScene> {
   const board = await engine.board("main");
   const counts = await engine.counts("main");
   const wait = board.waits && waitOn({ points: board.waits }, counts.waiting);
-  return { counts, limits: LIMITS, waitSeconds: board.state === "open" ? { low: 0, high: 0 } : wait };
+  return { counts, limits: DEMO_LIMITS, waitSeconds: board.state === "open" ? { low: 0, high: 0 } : wait };
 }
 
 function opening(at: { address: string; shop: string; control: string; token: string }): string[] {
   return [
-    "  Fairgate demo: a small slow shop, a crowd, and the line between them.",
+    "  Fairgate demo: a small slow shop, a crowd that buys, and the line between them.",
     "",
     `    Stand in the line   ${at.address}   (open it in a browser)`,
     `    Control             http://${at.control}   (how it goes, for people)`,

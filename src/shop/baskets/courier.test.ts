@@ -57,11 +57,11 @@ async function stage({ seed = 1, mischief = () => HONEST, loss = 0 }: StageOptio
     couriers.push(courier);
     return courier;
   };
+  let host: DurableHost;
   const start = () => {
-    const host = new DurableHost(disk, { world });
-    return host
-      .objects("Ledger", Ledger, ledgerEnv(world, { tell: () => {}, openCourier: open }))
-      .get("tickets");
+    host = new DurableHost(disk, { world });
+    const env = ledgerEnv(world, { tell: () => {}, openCourier: open });
+    return host.objects("Ledger", Ledger, env).get("tickets");
   };
   let ledger = start();
   const now = () => world.clock.now();
@@ -110,8 +110,9 @@ async function stage({ seed = 1, mischief = () => HONEST, loss = 0 }: StageOptio
     get ledger() {
       return ledger;
     },
-    /** As after a crash: the same disk, another process. */
+    /** The same disk, another process. What the one before had under way is cut off. */
     restart: async () => {
+      await host.close();
       ledger = start();
       await ledger.figures(now());
       await settle();
