@@ -106,19 +106,22 @@ function warnOfRestart(before: Settings, next: Settings, world: World): void {
   if (JSON.stringify(from) !== JSON.stringify(to)) {
     world.log.warn(
       { from, to },
-      "a changed address, data directory, Redis or cluster, or TLS switched on or off, takes effect at the next start",
+      "a changed address, data directory, Redis or cluster, a shop's provider or webhook, or TLS switched on or off, takes effect at the next start",
     );
   }
   if (before.control.token !== next.control.token)
     world.log.warn({}, "a changed control token takes effect at the next start");
 }
 
-function fixedAtStart({ listen, control, tls, data, redis, cluster }: Settings): object {
+function fixedAtStart({ listen, control, tls, data, redis, cluster, shops }: Settings): object {
   const line = redis ? describeRedis(redis) : cluster ? describeCluster(cluster) : data;
   return {
     listen: formatHostPort(listen),
     control: formatHostPort(control.listen),
     hasTls: tls !== null,
     line,
+    shops: Object.fromEntries(
+      Object.entries(shops).map(([name, { payment, orders }]) => [name, { payment, orders }]),
+    ),
   };
 }

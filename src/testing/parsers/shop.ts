@@ -1,5 +1,5 @@
-/** Parsers of what visitors send to a shop, and organisers write of it. */
-import { readCatalogue, readCatalogueFile } from "../../config/catalogue-form.ts";
+/** Parsers of what visitors send to a shop, and organisers to the control address. Files are read from the organiser's own disk. */
+import { readCatalogue } from "../../config/catalogue-form.ts";
 import { shopAddressAt } from "../../gateway/shop/shop-addresses.ts";
 import { Keyring } from "../../gateway/tokens/keyring.ts";
 import { readShopToken } from "../../gateway/tokens/shop-token.ts";
@@ -41,15 +41,5 @@ export const SHOP_PARSERS: readonly Parser[] = [
     name: "shop: catalogue",
     read: (text) => readCatalogue({ currency: text, products: { [text]: { stock: text, oversell: text } } }),
     worst: [again("1"), again("9", { after: "%" }), again("-")],
-  },
-  {
-    name: "shop: catalogue file",
-    read: (text) => readCatalogueFile(text, "catalogue.yaml"),
-    worst: [
-      again("a: {stock: 1}\n  ", { before: "currency: EUR\nproducts:\n  " }),
-      again("  a: {stock: 1}\n", { before: "currency: EUR\nproducts:\n" }),
-      again("x: 1\n"),
-      again("- "),
-    ],
   },
 ];

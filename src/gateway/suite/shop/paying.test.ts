@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Visitor } from "../../../testing/gateway/visitor.ts";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { openShopStage, type ShopStage, shop, TEN_SEATS } from "../../../testing/shop/shopper.ts";
 import { until } from "../../../testing/until.ts";
 
@@ -21,26 +22,29 @@ async function finisher(stage: ShopStage): Promise<Visitor> {
   return visitor;
 }
 
-test("paying takes the payment room's pass, and the sale lets the next one in", async (t) => {
-  const stage = await openPayStage(t);
-  const [one, two] = [await finisher(stage), await finisher(stage)];
-  const early = await shop(one, "POST pay");
-  assert.deepEqual([early.status, early.words.reason, early.words.room], [403, "noPaymentPass", "pay"]);
-  assert.equal(await one.isIn("/pay"), true);
-  assert.equal(await two.isIn("/pay"), false);
-  // A ticket of the payment room is no pass.
-  assert.equal((await shop(two, "POST pay")).status, 403);
-  const paid = await shop(one, "POST pay");
-  assert.equal(paid.status, 200);
-  assert.equal((paid.words.basket as { phase: string }).phase, "departed");
-  await until(async () => {
-    stage.world.pass(1_000);
-    return two.isIn("/pay");
-  }, "the next one's turn");
-  assert.equal((await shop(two, "POST pay")).status, 200);
-  assert.equal((await stage.desk.orders(0, 10)).length, 2);
-  assert.deepEqual(stage.errors(), []);
-});
+test(
+  proves(["cp3"], "paying takes the payment room's pass, and the sale lets the next one in"),
+  async (t) => {
+    const stage = await openPayStage(t);
+    const [one, two] = [await finisher(stage), await finisher(stage)];
+    const early = await shop(one, "POST pay");
+    assert.deepEqual([early.status, early.words.reason, early.words.room], [403, "noPaymentPass", "pay"]);
+    assert.equal(await one.isIn("/pay"), true);
+    assert.equal(await two.isIn("/pay"), false);
+    // A ticket of the payment room is no pass.
+    assert.equal((await shop(two, "POST pay")).status, 403);
+    const paid = await shop(one, "POST pay");
+    assert.equal(paid.status, 200);
+    assert.equal((paid.words.basket as { phase: string }).phase, "departed");
+    await until(async () => {
+      stage.world.pass(1_000);
+      return two.isIn("/pay");
+    }, "the next one's turn");
+    assert.equal((await shop(two, "POST pay")).status, 200);
+    assert.equal((await stage.desk.orders(0, 10)).length, 2);
+    assert.deepEqual(stage.errors(), []);
+  },
+);
 
 test("whoever leaves while paying, or lets the time run out, makes room too", async (t) => {
   const stage = await openPayStage(t);
@@ -56,22 +60,25 @@ test("whoever leaves while paying, or lets the time run out, makes room too", as
   assert.equal(await two.isIn("/pay"), true);
 });
 
-test("while nobody is let into the payment room, the time to get there stands still", async (t) => {
-  const stage = await openPayStage(t);
-  const visitor = await finisher(stage);
-  const { proxied } = stage;
-  const settings = stage.settings({ settings: {} });
-  await proxied.configure({
-    ...settings,
-    rooms: { ...settings.rooms, pay: { ...settings.rooms.pay!, paused: true } },
-  });
-  stage.world.pass(1_000);
-  stage.world.pass(60 * 60_000);
-  const still = await shop(visitor, "GET basket");
-  assert.deepEqual([still.words.phase, still.words.expiresAt], ["done", null]);
-  await proxied.configure(settings);
-  stage.world.pass(1_000);
-  const { words } = await shop(visitor, "GET basket");
-  assert.equal(words.phase, "done");
-  assert.ok((words.expiresInMs as number) > 19 * 60_000 - 5_000);
-});
+test(
+  proves(["cp2"], "while nobody is let into the payment room, the time to get there stands still"),
+  async (t) => {
+    const stage = await openPayStage(t);
+    const visitor = await finisher(stage);
+    const { proxied } = stage;
+    const settings = stage.settings({ settings: {} });
+    await proxied.configure({
+      ...settings,
+      rooms: { ...settings.rooms, pay: { ...settings.rooms.pay!, paused: true } },
+    });
+    stage.world.pass(1_000);
+    stage.world.pass(60 * 60_000);
+    const still = await shop(visitor, "GET basket");
+    assert.deepEqual([still.words.phase, still.words.expiresAt], ["done", null]);
+    await proxied.configure(settings);
+    stage.world.pass(1_000);
+    const { words } = await shop(visitor, "GET basket");
+    assert.equal(words.phase, "done");
+    assert.ok((words.expiresInMs as number) > 19 * 60_000 - 5_000);
+  },
+);

@@ -1,38 +1,42 @@
 /** A visitor's way through a shop over HTTP: what is asked, what is answered, and what is refused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { openShopStage, shop, TEN_SEATS } from "../../../testing/shop/shopper.ts";
 
-test("a visitor takes something, adds to it, finishes and pays, and gets an order", async (t) => {
-  const stage = await openShopStage(t);
-  const visitor = await stage.shopper();
-  const held = await shop(visitor, "POST holds", { json: { product: "seat", count: 2 } });
-  assert.equal(held.status, 201);
-  const [first] = held.words.made as string[];
-  assert.deepEqual(
-    [held.words.phase, held.words.total, held.words.expiresInMs],
-    ["browsing", 9_000, 600_000],
-  );
-  const added = await shop(visitor, `POST holds/${encodeURIComponent(first!)}/items`, {
-    json: { product: "parking" },
-  });
-  assert.deepEqual([added.status, added.words.total], [201, 9_800]);
-  const seen = await shop(visitor, "GET basket");
-  assert.deepEqual([seen.status, (seen.words.holds as unknown[]).length], [200, 2]);
-  const undone = await shop(visitor, `DELETE holds/${encodeURIComponent(first!)}`);
-  assert.deepEqual([undone.status, undone.words.total], [200, 4_500]);
-  const done = await shop(visitor, "POST finish");
-  assert.deepEqual([done.status, done.words.phase], [200, "done"]);
-  const paid = await shop(visitor, "POST pay");
-  assert.deepEqual([paid.status, paid.words.amount, paid.words.currency], [200, 4_500, "EUR"]);
-  const after = await shop(visitor, "GET basket");
-  assert.equal(after.words.phase, "departed");
-  const [order] = await stage.desk.orders(0, 10);
-  assert.equal(after.words.order, order!.id);
-  assert.deepEqual([order!.total, order!.room, order!.tickets.length], [4_500, "main", 1]);
-  assert.match(order!.tickets[0]!.secret, /^[0-9a-f]{32}$/);
-  assert.deepEqual(stage.errors(), []);
-});
+test(
+  proves(["cs1", "cp1"], "a visitor takes something, adds to it, finishes and pays, and gets an order"),
+  async (t) => {
+    const stage = await openShopStage(t);
+    const visitor = await stage.shopper();
+    const held = await shop(visitor, "POST holds", { json: { product: "seat", count: 2 } });
+    assert.equal(held.status, 201);
+    const [first] = held.words.made as string[];
+    assert.deepEqual(
+      [held.words.phase, held.words.total, held.words.expiresInMs],
+      ["browsing", 9_000, 600_000],
+    );
+    const added = await shop(visitor, `POST holds/${encodeURIComponent(first!)}/items`, {
+      json: { product: "parking" },
+    });
+    assert.deepEqual([added.status, added.words.total], [201, 9_800]);
+    const seen = await shop(visitor, "GET basket");
+    assert.deepEqual([seen.status, (seen.words.holds as unknown[]).length], [200, 2]);
+    const undone = await shop(visitor, `DELETE holds/${encodeURIComponent(first!)}`);
+    assert.deepEqual([undone.status, undone.words.total], [200, 4_500]);
+    const done = await shop(visitor, "POST finish");
+    assert.deepEqual([done.status, done.words.phase], [200, "done"]);
+    const paid = await shop(visitor, "POST pay");
+    assert.deepEqual([paid.status, paid.words.amount, paid.words.currency], [200, 4_500, "EUR"]);
+    const after = await shop(visitor, "GET basket");
+    assert.equal(after.words.phase, "departed");
+    const [order] = await stage.desk.orders(0, 10);
+    assert.equal(after.words.order, order!.id);
+    assert.deepEqual([order!.total, order!.room, order!.tickets.length], [4_500, "main", 1]);
+    assert.match(order!.tickets[0]!.secret, /^[0-9a-f]{32}$/);
+    assert.deepEqual(stage.errors(), []);
+  },
+);
 
 test("the catalogue has what is offered, with what is left of it", async (t) => {
   const stage = await openShopStage(t);

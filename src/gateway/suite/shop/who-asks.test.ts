@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { SignJWT } from "jose";
+import { proves } from "../../../testing/requirements/proves.ts";
 import { openShopStage, shop, TEN_SEATS } from "../../../testing/shop/shopper.ts";
 import { until } from "../../../testing/until.ts";
 import { CALL_BYTES_MAX } from "../../shop/shop-endpoints.ts";
@@ -106,20 +107,23 @@ test("a token that is bound to a browser is no good in another", async (t) => {
   assert.equal((await shop(visitor, "GET basket", { headers: { "user-agent": "theirs" } })).status, 403);
 });
 
-test("who comes back with a new pass has the basket they left, and no second one", async (t) => {
-  const stage = await openShopStage(t, { room: { sessionDuration: "1m", formGrace: "0ms" } });
-  const visitor = await stage.shopper();
-  await shop(visitor, "POST holds", SEAT);
-  stage.world.pass(2 * 60_000);
-  await visitor.open();
-  const added = await shop(visitor, "POST holds", { json: { product: "pair" } });
-  assert.deepEqual([added.status, (added.words.holds as unknown[]).length], [201, 2]);
-  // Once it is over, the new visit has its own.
-  await shop(visitor, "POST leave");
-  const fresh = await shop(visitor, "POST holds", SEAT);
-  assert.deepEqual([fresh.status, (fresh.words.holds as unknown[]).length], [201, 1]);
-  assert.equal((await shop(visitor, "GET basket")).words.phase, "browsing");
-});
+test(
+  proves(["ce8"], "who comes back with a new pass has the basket they left, and no second one"),
+  async (t) => {
+    const stage = await openShopStage(t, { room: { sessionDuration: "1m", formGrace: "0ms" } });
+    const visitor = await stage.shopper();
+    await shop(visitor, "POST holds", SEAT);
+    stage.world.pass(2 * 60_000);
+    await visitor.open();
+    const added = await shop(visitor, "POST holds", { json: { product: "pair" } });
+    assert.deepEqual([added.status, (added.words.holds as unknown[]).length], [201, 2]);
+    // Once it is over, the new visit has its own.
+    await shop(visitor, "POST leave");
+    const fresh = await shop(visitor, "POST holds", SEAT);
+    assert.deepEqual([fresh.status, (fresh.words.holds as unknown[]).length], [201, 1]);
+    assert.equal((await shop(visitor, "GET basket")).words.phase, "browsing");
+  },
+);
 
 test("one visit shops once: after it has left or bought, its pass gets no other basket", async (t) => {
   const stage = await openShopStage(t);
@@ -261,7 +265,7 @@ async function customerStage(t: Parameters<typeof openShopStage>[0], required: b
   });
 }
 
-test("a customer's limits count over all their visits", async (t) => {
+test(proves(["cs4"], "a customer's limits count over all their visits"), async (t) => {
   const stage = await customerStage(t, false);
   const headers = { "fairgate-customer": await tokenFor({ sub: "anna" }) };
   const [one, two] = [await stage.shopper(), await stage.shopper()];
