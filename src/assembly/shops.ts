@@ -10,6 +10,7 @@ import { OrganiserCalls } from "../shop/api/organiser-calls.ts";
 import { ShopCounter } from "../shop/api/shop-counter.ts";
 import type { ShopDesk } from "../shop/api/shop-desk.ts";
 import type { PaymentCallback } from "../shop/api/visitor-shop.ts";
+import type { WrittenCatalogue } from "../shop/rules/written-catalogue.ts";
 import { providerOf } from "./shop-provider.ts";
 
 export interface OpenShop {
@@ -65,11 +66,22 @@ export class Shops {
   /** The catalogue of the shop's file, for one that has none. */
   async #begin(name: string, desk: ShopDesk, { firstCatalogues }: Settings): Promise<void> {
     const first = firstCatalogues.get(name);
-    if (!first || (await desk.catalogue()) !== null) return;
+    if (!first) return;
     const { clock, log } = this.#parts.world;
-    const answer = await desk.setCatalogue(first, { ifVersion: null, now: clock.now() });
+    const answer = await beginWith(desk, first, clock.now()).catch((cause: unknown) => {
+      // Visitors of this shop are told, and everything else goes on.
+      log.error({ err: cause, shop: name }, "a shop's ledger does not answer");
+      return null;
+    });
+    if (answer === null) return;
     if (answer.kind === "refused")
       throw new Error(`the shop ${name} cannot begin with its catalogueFile: ${JSON.stringify(answer)}`);
     log.info({ shop: name, products: Object.keys(first.products).length }, "a shop began with its catalogue");
   }
+}
+
+/** Null: it has a catalogue already. */
+async function beginWith(desk: ShopDesk, first: WrittenCatalogue, now: number) {
+  if ((await desk.catalogue()) !== null) return null;
+  return desk.setCatalogue(first, { ifVersion: null, now });
 }

@@ -573,6 +573,11 @@ export const CONTROL_REFUSALS = {
     why: "The engine did not answer.",
     action: "Try again; look at Redis or the cluster.",
   },
+  shop_away: {
+    status: 503,
+    why: "The shop's ledger cannot be read or written; the message says why.",
+    action: "Look at the disk and the log; then try again.",
+  },
   not_kept: {
     status: 503,
     why: "The change could not be kept on disk or in Redis, so nothing was changed.",

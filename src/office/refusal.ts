@@ -93,10 +93,19 @@ export function answerFailure(error: unknown, c: Context, world: World) {
     const message = "This could not be stored, so nothing was changed. The log says why.";
     return refuseCall(c, "not_kept", message);
   }
+  if (isShopFailure(error)) {
+    world.log.error({ err: error, path: c.req.path }, "a shop did not answer the control address");
+    return refuseCall(c, "shop_away", error.message);
+  }
   if (error instanceof HTTPException && error.status < 500) return answerBadRequest(error, c);
   const id = Buffer.from(world.random.bytes(FAILURE_ID_BYTES)).toString("hex");
   world.log.error({ err: error, id, path: c.req.path }, "a request to the control address failed");
   return refuseCall(c, "failed", `Something failed. The log has it under ${id}.`);
+}
+
+/** What a ledger says that cannot be read, or cannot be written. Its message says what to do. */
+function isShopFailure(error: unknown): error is Error {
+  return error instanceof Error && (error.name === "LedgerDamaged" || error.name === "StoreProblem");
 }
 
 function answerBadRequest(error: HTTPException, c: Context) {

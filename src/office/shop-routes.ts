@@ -26,7 +26,7 @@ const inPath = (name: string, description: string, example: string) =>
 const shopParams = z.object({ shop: inPath("shop", "The shop's name.", "tickets") });
 const productParams = shopParams.extend({ product: inPath("product", "The product's id.", "seat") });
 const orderParams = shopParams.extend({ order: inPath("order", "The order's id.", "0f3a5c…") });
-const noShop = refusals("no_such_shop");
+const noShop = refusals("no_such_shop", "shop_away");
 
 export const listShopsRoute = createRoute({
   method: "get",
@@ -46,7 +46,7 @@ export const showShopRoute = createRoute({
   responses: {
     200: { ...answered("The catalogue.", catalogueShape), headers: z.object(ETAG) },
     ...COMMON_REFUSALS,
-    ...refusals("no_such_shop", "no_catalogue"),
+    ...refusals("no_such_shop", "shop_away", "no_catalogue"),
   },
 });
 
@@ -66,6 +66,7 @@ export const setShopRoute = createRoute({
     ...COMMON_REFUSALS,
     ...refusals(
       "no_such_shop",
+      "shop_away",
       "bad_request",
       "too_large",
       "not_json",
@@ -99,7 +100,15 @@ export const figuresRoute = createRoute({
 const stockAnswers = {
   200: answered("The product's stock as it is now.", stockSchema),
   ...COMMON_REFUSALS,
-  ...refusals("no_such_shop", "no_such_product", "stock_held", "bad_request", "too_large", "not_json"),
+  ...refusals(
+    "no_such_shop",
+    "shop_away",
+    "no_such_product",
+    "stock_held",
+    "bad_request",
+    "too_large",
+    "not_json",
+  ),
   422: answered("What is wrong with the request. Nothing was changed.", problemsSchema),
 };
 
@@ -174,7 +183,7 @@ export const orderRoute = createRoute({
   responses: {
     200: answered("The order.", orderSchema),
     ...COMMON_REFUSALS,
-    ...refusals("no_such_shop", "no_such_order"),
+    ...refusals("no_such_shop", "shop_away", "no_such_order"),
   },
 });
 
@@ -189,7 +198,7 @@ export const cancelRoute = createRoute({
       z.object({ order: orderSchema, changed: z.array(z.string()) }),
     ),
     ...COMMON_REFUSALS,
-    ...refusals("no_such_shop", "no_such_order", "bad_request", "too_large", "not_json"),
+    ...refusals("no_such_shop", "shop_away", "no_such_order", "bad_request", "too_large", "not_json"),
     422: answered("What is wrong with the request. Nothing was changed.", problemsSchema),
   },
 });

@@ -176,7 +176,9 @@ function welcome(request: IncomingMessage): string {
   const admitted = Date.parse(String(request.headers["fairgate-admitted-at"]));
   const waited = Math.max(0, Math.round((admitted - joined) / 1_000));
   if (Number.isNaN(waited)) return "";
-  return waited < 1 ? "There was no line." : `You waited ${waited} ${waited === 1 ? "second" : "seconds"}. Thank you.`;
+  return waited < 1
+    ? "There was no line."
+    : `You waited ${waited} ${waited === 1 ? "second" : "seconds"}. Thank you.`;
 }
 
 function closeServer(server: Server): Promise<void> {

@@ -152,7 +152,8 @@ export class ShopEndpoints {
     if (action === "pay" && paymentRoom !== null) return this.#pay(asking, paymentRoom);
     if (!endpoint.hasBody) return this.#ask(asking, null);
     const isJson = JSON_TYPE.test(headerOf(call.facts, "content-type") ?? "");
-    return this.#takeBody(call, CALL_BYTES_MAX, (body) =>
+    const [{ visitor }] = asking.visits as [ShopperVisit];
+    return this.#takeBody(call, { bytesMax: CALL_BYTES_MAX, visitor }, (body) =>
       isJson || body.length === 0
         ? this.#ask(asking, body)
         : refused(call, 415, "send JSON, with Content-Type: application/json"),
@@ -173,14 +174,18 @@ export class ShopEndpoints {
     return this.#ask({ ...asking, paymentVisit: held.pass.id, headers: [...headers, ...renewed] }, null);
   }
 
-  #takeBody(call: Call, bytesMax: number, use: (body: Uint8Array) => Eventually<OwnAnswer>): TakeBody {
+  #takeBody(
+    call: Call,
+    { bytesMax, visitor }: { bytesMax: number; visitor: string | null },
+    use: (body: Uint8Array) => Eventually<OwnAnswer>,
+  ): TakeBody {
     const read = (body: BodyOutcome): Eventually<OwnAnswer> => {
       if (typeof body !== "string") return use(body);
       const [status, error] = BODY_PROBLEMS[body];
       return refused(call, status, error);
     };
     const sender = this.#parts.trust().client(call.facts);
-    const noted = { decision: "own", room: call.front.name, visitor: null } as const;
+    const noted = { decision: "own", room: call.front.name, visitor } as const;
     return { kind: "takeBody", ...noted, bytesMax, sender, use: read };
   }
 
@@ -254,7 +259,7 @@ export class ShopEndpoints {
   #callback(call: Call, { shop }: ShopFront): Said {
     const { payment } = shop;
     if (payment === null) return refused(call, 404, "there is no payment provider");
-    return this.#takeBody(call, PAYMENT_CALLBACK_BYTES_MAX, async (body) => {
+    return this.#takeBody(call, { bytesMax: PAYMENT_CALLBACK_BYTES_MAX, visitor: null }, async (body) => {
       const { facts } = call;
       const header = (name: string) => headerOf(facts, name);
       try {

@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 1_000;
 /** Proxies close connections on which nothing passes. */
 const COMMENT_EVERY_MS = 20_000;
 const RETRY_MS = 3_000;
-/** Beside the whole list, which may be long. */
+/** Beside the list, which may be long. */
 const BACKLOG_BYTES = 64 * 1_024;
 const BYE = eventOf("event: bye\ndata: {}\n\n");
 const COMMENT = eventOf(":\n\n");
@@ -42,6 +42,8 @@ interface Channel {
   shown: ProductsShown;
   /** All of it as an event, until it is another. */
   whole: StreamEvent | null;
+  /** How far a reader may be behind. */
+  backlogMax: number;
   isWriting: boolean;
 }
 
@@ -81,6 +83,7 @@ export class ShopStreams {
     this.#byVisitor.set(visitor, own + 1);
     channel.readers.add(reader);
     channel.whole ??= eventOf(`retry: ${RETRY_MS}\n${productsText("products", channel.shown)}`);
+    channel.backlogMax = Math.max(channel.backlogMax, BACKLOG_BYTES + channel.whole.plain.length);
     writeEvent(reader.sink, channel.whole);
     return () => this.#closed(reader);
   }
@@ -93,7 +96,8 @@ export class ShopStreams {
   #newChannel(feed: ProductFeed, shown: ProductsShown): Channel {
     const readers = new Set<Reader>();
     const stop = feed.watch(() => this.#news(channel));
-    const channel: Channel = { feed, readers, stop, shown, whole: null, isWriting: false };
+    const fresh = { whole: null, backlogMax: BACKLOG_BYTES, isWriting: false };
+    const channel: Channel = { feed, readers, stop, shown, ...fresh };
     this.#channels.set(feed, channel);
     return channel;
   }
@@ -108,11 +112,11 @@ export class ShopStreams {
     channel.whole = null;
     channel.isWriting = true;
     const event = eventOf(text);
-    const backlogMax = BACKLOG_BYTES + event.plain.length;
+    channel.backlogMax = Math.max(channel.backlogMax, BACKLOG_BYTES + event.plain.length);
     this.#inTurns.forEach(
       [...channel.readers],
       (reader) => {
-        if (channel.readers.has(reader)) writeEvent(reader.sink, event, backlogMax);
+        if (channel.readers.has(reader)) writeEvent(reader.sink, event, channel.backlogMax);
       },
       () => {
         channel.isWriting = false;
@@ -125,10 +129,10 @@ export class ShopStreams {
     const now = this.#world.clock.now();
     const isCommenting = now - this.#commentedAt >= COMMENT_EVERY_MS;
     if (isCommenting) this.#commentedAt = now;
-    for (const { readers } of this.#channels.values())
+    for (const { readers, backlogMax } of this.#channels.values())
       for (const reader of readers) {
         if (reader.until <= now) this.#end(reader);
-        else if (isCommenting) writeEvent(reader.sink, COMMENT);
+        else if (isCommenting) writeEvent(reader.sink, COMMENT, backlogMax);
       }
   }
 

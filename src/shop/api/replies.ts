@@ -4,7 +4,14 @@
  *
  *   404 noBasket, notListed   409 what stands against it now   410 expired   422 the call itself is not right
  */
-import type { BasketAnswer, BasketView, ListAnswer, PayAnswer, ShopRefusal } from "../rules/commands.ts";
+import type {
+  BasketAnswer,
+  BasketView,
+  ListAnswer,
+  ListPlace,
+  PayAnswer,
+  ShopRefusal,
+} from "../rules/commands.ts";
 import type { ShopReply } from "./visitor-shop.ts";
 
 const STATUSES: Readonly<Record<ShopRefusal["code"], number>> = {
@@ -31,10 +38,13 @@ export function basketReply(answer: BasketAnswer, now: number, status = 200): Sh
   return reply(status, { status: "basket", made, ...shownBasket(basket, now) });
 }
 
-/** The basket that somebody asked to see. */
-export function seenReply(basket: BasketView | null, now: number): ShopReply {
-  if (basket === null) return refusalReply({ kind: "refused", code: "noBasket" }, now);
-  const seen = reply(200, { status: "basket", ...shownBasket(basket, now) });
+/** The basket that somebody asked to see, and the waiting lists that they are on. */
+export function seenReply(basket: BasketView | null, lists: readonly ListPlace[], now: number): ShopReply {
+  if (basket === null) {
+    const none = reply(404, { status: "refused", reason: "noBasket", lists });
+    return { ...none, isOver: true };
+  }
+  const seen = reply(200, { status: "basket", ...shownBasket(basket, now), lists });
   return { ...seen, isOver: basket.phase === "departed" };
 }
 

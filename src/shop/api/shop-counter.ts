@@ -53,20 +53,21 @@ export class ShopCounter implements VisitorShop {
   readonly #visits: PaymentVisits;
   readonly payment: VisitorShop["payment"];
   #known: KnownCatalogue | null = null;
+  #hasLearned = false;
   /** The latest catalogue that visitors got, by room and lane. */
   readonly #texts = new Map<string, { readonly version: number; readonly text: string }>();
 
-  /** A counter that knows the ledger's catalogue. */
+  /** A counter that knows the ledger's catalogue. Where the ledger does not answer, it asks again with the first call. */
   static async open(parts: ShopCounterParts): Promise<ShopCounter> {
     const counter = new ShopCounter(parts);
-    await counter.learn();
+    await counter.learn().catch(counter.#onFailure);
     return counter;
   }
 
   private constructor(parts: ShopCounterParts) {
     const { desk, world } = parts;
-    const onFailure = (cause: unknown) => world.log.error({ err: cause }, "the shop does not answer");
     this.#parts = parts;
+    const onFailure = this.#onFailure;
     this.#feeds = new ProductFeeds({
       ...{ desk, world, onFailure },
       catalogueVersion: () => this.#known?.version ?? 0,
@@ -97,6 +98,7 @@ export class ShopCounter implements VisitorShop {
     const isSame = kept !== null && kept.version === this.#known?.version;
     const catalogue = isSame ? this.#known!.catalogue : kept && completeCatalogue(kept.written, kept.version);
     this.#known = kept && { version: kept.version, catalogue: catalogue!, isClosed };
+    this.#hasLearned = true;
     this.#texts.clear();
     this.changed();
   }
@@ -117,6 +119,7 @@ export class ShopCounter implements VisitorShop {
   }
 
   async call(call: VisitorCall): Promise<ShopReply> {
+    if (!this.#hasLearned) await this.learn();
     const answer = await CALLS[call.action](this, call);
     if (!READS.has(call.action)) this.changed();
     return answer;
@@ -125,6 +128,18 @@ export class ShopCounter implements VisitorShop {
   close(): void {
     this.#feeds.close();
     this.#visits.close();
+  }
+
+  readonly #onFailure = (cause: unknown): void =>
+    this.#parts.world.log.error({ err: cause }, "the shop does not answer");
+
+  /** The basket, and where its owner waits for what is sold out. */
+  async basket({ shopper, now }: VisitorCall): Promise<ShopReply> {
+    const { desk } = this.#parts;
+    const { visitor } = shopper;
+    const basket = await desk.basket(visitor, now);
+    const hasLists = this.#known !== null && this.#known.catalogue.policies.offerMs !== null;
+    return seenReply(basket, hasLists ? await desk.lists(visitor) : [], now);
   }
 
   /** Used by `CALLS`. */
@@ -221,9 +236,7 @@ const CALLS: Readonly<Record<VisitorAction, Carry>> = {
   async undo({ desk }, { shopper, named, idempotencyKey, now }) {
     return basketReply(await desk.undo(shopper, named!, now, ...keyed(idempotencyKey)), now);
   },
-  async basket({ desk }, { shopper, now }) {
-    return seenReply(await desk.basket(shopper.visitor, now), now);
-  },
+  basket: (counter, call) => counter.basket(call),
   async finish({ desk }, { shopper, idempotencyKey, now }) {
     return basketReply(await desk.finish(shopper, now, ...keyed(idempotencyKey)), now);
   },

@@ -169,7 +169,9 @@ export class ReferenceShop {
     return this.#once<PayAnswer>({ shopper, command: ["pay"], key }, now, () => {
       const basket = this.#shop.pending(shopper);
       const { room, attemptsMax } = this.#shop.policies.payment;
-      if (basket.isLeaving || (basket.phase === "done" && room !== null)) refuseWith("wrongPhase");
+      const isCapturing = basket.attempts.some(({ state }) => state === "authorised");
+      if (basket.isLeaving || isCapturing || (basket.phase === "done" && room !== null))
+        refuseWith("wrongPhase");
       if (basket.attempts.length >= attemptsMax) refuseWith("attemptsUsed");
       if (basket.phase === "done") this.#shop.toPaying(basket);
       basket.attempts.push({ id: attempt, state: "open" });

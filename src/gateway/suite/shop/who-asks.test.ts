@@ -82,6 +82,15 @@ test("the shop cookie is for the shop alone, hidden from scripts and from the si
   assert.equal((await shop(other, "GET basket")).status, 200);
 });
 
+test("a shop token stays good while keys are changed", async (t) => {
+  const stage = await openShopStage(t, { room: { sessionDuration: "1m", formGrace: "0ms" } });
+  const visitor = await stage.shopper();
+  await shop(visitor, "POST holds", SEAT);
+  for (let time = 0; time < 3; time++) await stage.proxied.gateway.rotateKeys();
+  stage.world.pass(9 * 60_000);
+  assert.equal((await shop(visitor, "GET basket")).words.phase, "browsing");
+});
+
 test("a shop token is good in its room alone", async (t) => {
   const stage = await openShopStage(t, {
     room: { path: "/a" },
