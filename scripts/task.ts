@@ -110,7 +110,7 @@ const GROUPS: readonly Group[] = [
   // Not browser tests, commands, measurements, or a test that is itself the program that it kills.
   {
     name: "source",
-    has: /^src\/(?!gateway\/page\/suite\/|cli\/doctor\/suite\/|testing\/(linear|parsers\/|redis\/)|engines\/redis\/|durable\/crash)/,
+    has: /^src\/(?!gateway\/page\/suite\/|cli\/doctor\/suite\/|testing\/(linear|parsers\/|redis\/)|engines\/redis\/|assembly\/redis-shops|durable\/crash)/,
     atATime: null,
   },
   // Two browsers, a site and a gateway in each.
@@ -121,17 +121,20 @@ const GROUPS: readonly Group[] = [
 
 /** Of the files with a process of their own those that take longest, in this order: they start first, so none of them is the last. */
 const LONGEST = [
+  "src/engines/redis/suite/troubles",
   "test/docs/docs",
   "test/redis/faults",
-  "src/engines/redis/redis-engine",
+  "test/crash/shop",
   "test/crash/crash",
-  "src/engines/redis/suite/troubles",
-  "test/cluster/",
+  "test/browser/shop",
   "test/hostile/missed-turns",
+  "src/engines/redis/redis-engine",
+  "test/cluster/",
   "test/browser/",
-  "test/cli/package",
   "test/crash/",
   "src/gateway/page/suite/",
+  "test/cli/package",
+  "test/forward-auth/",
   "test/hostile/",
 ];
 

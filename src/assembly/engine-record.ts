@@ -13,6 +13,7 @@ import type { Engine } from "../core/engine.ts";
 import type { World } from "../core/world.ts";
 import type { NodeDesk } from "./cluster-desk.ts";
 import type { Data } from "./data.ts";
+import type { Ledgers, LedgersParts } from "./shop-ledgers.ts";
 
 /** The settings that an engine may look at. */
 export type EngineSettings = Pick<Settings, "data" | "redis" | "cluster" | "secret" | "rooms" | "budgets">;
@@ -30,6 +31,8 @@ export interface OpenEngine {
   readonly world: World;
   /** The cluster node's desk; no visitors may be served before it has joined. Null for other engines. */
   readonly node: Pick<NodeDesk, "joined" | "isJoined" | "note" | "report" | "forget"> | null;
+  /** The ledgers of shops, where several gateways share them; null: they are in the data directory, if there is one. */
+  readonly openLedgers: ((parts: LedgersParts) => Ledgers) | null;
   /** Closes the engine, then what it uses. */
   close(): Promise<void>;
 }

@@ -31,7 +31,7 @@ async function openMemory({ data }: EngineSettings, world: World): Promise<OpenE
   const keeps = await openData(data, world);
   const engine = new MemoryEngine(world, keeps.storageOf);
   return {
-    ...{ engine, keeps, world, node: null },
+    ...{ engine, keeps, world, node: null, openLedgers: null },
     close: async () => {
       await engine.close();
       await keeps.close();

@@ -59,7 +59,7 @@ export async function openCluster(
   const keeps = new ClusterData({ notes: engine, world, broken: desk.broken });
   const stopRefreshing = refresh(cluster.join, { engine, desk, world, machine, self: transport.address });
   return {
-    ...{ engine, keeps, world, node: desk },
+    ...{ engine, keeps, world, node: desk, openLedgers: null },
     close: async () => {
       stopRefreshing();
       await engine.close();

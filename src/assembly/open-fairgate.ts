@@ -17,7 +17,6 @@ import { ProxiedGateway } from "../gateway/proxied-gateway.ts";
 import type { Trust } from "../gateway/proxy/trust.ts";
 import type { Desk } from "../office/desk.ts";
 import type { ShopDesk } from "../shop/api/shop-desk.ts";
-import type { ShopNews } from "../shop/rules/shop-book.ts";
 import { fileLimit } from "../sockets/file-limit.ts";
 import { Relief } from "../sockets/relief.ts";
 import { openData, withKeptSecret } from "./data.ts";
@@ -26,7 +25,7 @@ import type { OpenEngine } from "./engine-record.ts";
 import { openEngine } from "./engines.ts";
 import { RoomChanges } from "./kept-changes.ts";
 import { type OpenAccessLog, openAccessLog } from "./open-access-log.ts";
-import { ShopLedgers } from "./shop-ledgers.ts";
+import { type Ledgers, type LedgersParts, ShopLedgers } from "./shop-ledgers.ts";
 import { ShopRooms } from "./shop-rooms.ts";
 import { Shops } from "./shops.ts";
 
@@ -75,14 +74,18 @@ export async function openFairgate(
     const trust = (): Trust => proxied.gateway.trust;
     const accessLog = await openAccessLog(settings.accessLog, { world: machine, trust });
     opened.defer(() => accessLog.close());
-    const { engine, keeps, world, node, close } = await (options.engine
+    const { engine, keeps, world, node, openLedgers, close } = await (options.engine
       ? withOwnEngine(options.engine, machine)
       : openEngine(settings, machine));
     opened.defer(close);
     const host = keeps.host ?? (await ownHost(settings, options, world));
     if (host && host !== keeps.host) opened.defer(() => host.close());
-    const tell = (name: string, news: ShopNews) => shops.get(name)?.counter.hear(news);
-    const ledgers = host && new ShopLedgers({ host, world, tell });
+    const hearing: LedgersParts = {
+      world,
+      tell: (name, news) => shops.get(name)?.counter.hear(news),
+      learn: (name) => shops.get(name)?.counter.learnSoon(),
+    };
+    const ledgers: Ledgers | null = openLedgers?.(hearing) ?? (host && new ShopLedgers({ ...hearing, host }));
     opened.defer(async () => ledgers?.close());
     const shops: Shops = new Shops({
       world,
@@ -183,7 +186,14 @@ function noLedger(name: string): never {
 
 /** An engine that the caller opened and closes. */
 async function withOwnEngine(engine: Engine, world: World): Promise<OpenEngine> {
-  return { engine, keeps: await openData(null, world), world, node: null, close: async () => {} };
+  return {
+    engine,
+    keeps: await openData(null, world),
+    world,
+    node: null,
+    openLedgers: null,
+    close: async () => {},
+  };
 }
 
 /** Does first what may still fail: a bad certificate must leave everything as it was. */

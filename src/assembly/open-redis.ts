@@ -7,11 +7,17 @@ import { RedisClock } from "../engines/redis/redis-clock.ts";
 import { RedisEngine } from "../engines/redis/redis-engine.ts";
 import type { OpenEngine } from "./engine-record.ts";
 import { RedisData } from "./redis-data.ts";
+import { libraryWithLedgers, RedisShops } from "./redis-shops.ts";
 
 /** Opens the link, reads the line's clock, and makes the engine. */
 export async function openRedis(settings: RedisSettings, world: World): Promise<OpenEngine> {
   const { prefix, replicas, timeoutMs } = settings;
-  const link = await openLink({ servers: settings, library: roomLibrary(), world, timeoutMs });
+  const link = await openLink({
+    servers: settings,
+    library: libraryWithLedgers(roomLibrary()),
+    world,
+    timeoutMs,
+  });
   const clock = new RedisClock(link, world);
   await clock.look();
   const shared = { ...world, clock };
@@ -19,6 +25,7 @@ export async function openRedis(settings: RedisSettings, world: World): Promise<
   const keeps = new RedisData({ link, world, prefix });
   return {
     ...{ engine, keeps, world: shared, node: null },
+    openLedgers: (parts) => new RedisShops({ ...parts, link, prefix, kept: { replicas, timeoutMs } }),
     close: async () => {
       clock.close();
       await engine.close();

@@ -13,31 +13,39 @@ import { type CourierParts, Ledger, ledgerEnv } from "../shop/ledger/ledger.ts";
 import type { ShopNews } from "../shop/rules/shop-book.ts";
 import { canAsk, providerOf, webhookKeys } from "./shop-provider.ts";
 
-const CLASS = "shop";
+export const SHOP_CLASS = "shop";
 /** How long a provider or a webhook may take to answer. */
 const SEND_TIMEOUT_MS = 15_000;
 /** The name of the webhook for orders, in keys and in the log. */
 const ORDERS = "orders";
 
-export class ShopLedgers {
+/** The ledgers of shops, wherever they are kept. */
+export interface Ledgers {
+  /** The ledger of a shop. Its provider and webhook are those of these settings until the process ends. */
+  open(shop: string, settings: Settings): ShopDesk;
+  close(): Promise<void>;
+}
+
+export interface LedgersParts {
+  readonly world: World;
+  readonly tell: (shop: string, news: ShopNews) => void;
+  /** The catalogue is another, or was opened or closed, by another gateway. */
+  readonly learn: (shop: string) => void;
+}
+
+export class ShopLedgers implements Ledgers {
   readonly #world: World;
   readonly #ledgers: ReturnType<DurableHost["objects"]>;
   /** The settings with which each shop was opened. */
   readonly #settings = new Map<string, Settings>();
   readonly #couriers = new Set<Courier>();
 
-  constructor(parts: {
-    readonly host: DurableHost;
-    readonly world: World;
-    readonly tell: (shop: string, news: ShopNews) => void;
-  }) {
-    const { host, world, tell } = parts;
+  constructor({ host, world, tell }: Omit<LedgersParts, "learn"> & { readonly host: DurableHost }) {
     this.#world = world;
     const env = ledgerEnv(world, { tell, openCourier: (courier) => this.#openCourier(courier) });
-    this.#ledgers = host.objects(CLASS, Ledger, env) as unknown as ReturnType<DurableHost["objects"]>;
+    this.#ledgers = host.objects(SHOP_CLASS, Ledger, env) as unknown as ReturnType<DurableHost["objects"]>;
   }
 
-  /** The ledger of a shop. Its provider and webhook are those of these settings until the process ends. */
   open(shop: string, settings: Settings): ShopDesk {
     this.#settings.set(shop, settings);
     return this.#ledgers.get(shop) as unknown as ShopDesk;

@@ -74,6 +74,8 @@ export class Shops {
       return null;
     });
     if (answer === null) return;
+    // Another gateway has begun with it.
+    if (answer.kind === "refused" && answer.code === "versionMismatch") return;
     if (answer.kind === "refused")
       throw new Error(`the shop ${name} cannot begin with its catalogueFile: ${JSON.stringify(answer)}`);
     log.info({ shop: name, products: Object.keys(first.products).length }, "a shop began with its catalogue");

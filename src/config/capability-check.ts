@@ -99,11 +99,10 @@ const ROOM_NEEDS: readonly Needs[] = [
     uses: ({ shop }, path) =>
       shop == null ? [] : [{ path: [...path, "shop"], is: `is ${safeText(shop, NAME_CHARACTERS_MAX)}` }],
     hints: {
-      redis: "A shop is kept by one gateway. Take shop out",
-      relaxed: "A shop is kept by one gateway. Take shop out",
-      cluster: "A shop is kept by one gateway. Take shop out",
+      relaxed: "A room with a shop needs an exact line. Take shop out",
+      cluster: "Nodes of a cluster have no place in common for a shop's stock. Take shop out",
     },
-    instead: "or keep the line in memory, with a data directory",
+    instead: "or keep an exact line in memory, with a data directory, or in Redis",
   },
 ];
 

@@ -534,7 +534,7 @@ export const settingsSchema = z.strictObject({
     `Capacities that several rooms share, because they share an origin. A name is ${NAME_SHAPE}.`,
   ),
   shops: setting(z.record(z.string(), shopSchema), {}).describe(
-    `What is sold behind the rooms, each shop with a stock of its own; needs \`data\`. docs/shop.md begins with one. A name is ${NAME_SHAPE}.`,
+    `What is sold behind the rooms, each shop with a stock of its own; needs \`data\`, or \`redis\`. docs/shop.md begins with one. A name is ${NAME_SHAPE}.`,
   ),
   rooms: setting(z.record(z.string(), roomSchema), {}).describe(
     `The rooms: each is one line and one door for a set of routes. A name is ${NAME_SHAPE}.`,

@@ -46,7 +46,7 @@ function checkName(name: string): Finding[] {
   return [{ code: "invalid", path: ["shops", name], at: "key", message, hint: `A name is ${NAME_SHAPE}.` }];
 }
 
-/** What was sold must outlive the process. With Redis or a cluster, the rooms that sell are refused (`capability-check.ts`). */
+/** What was sold must outlive the process. With Redis it is kept there; in a cluster the rooms that sell are refused (`capability-check.ts`). */
 function checkPlace({ data, redis, cluster }: Known<FileSettings>, names: readonly string[]): Finding[] {
   if (names.length === 0 || data !== null || redis || cluster) return [];
   const path = ["shops"];

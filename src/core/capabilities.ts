@@ -38,8 +38,7 @@ const ALL: Capabilities = {
 
 export const CAPABILITIES: Readonly<Record<EngineKind, Capabilities>> = {
   memory: ALL,
-  // A shop's ledger has one writer, which several gateways are not.
-  redis: { ...ALL, shop: false },
+  redis: ALL,
   // Its shards are independent: there is no total order, and no single place to count anything.
   relaxed: {
     exactOrder: false,
@@ -50,6 +49,7 @@ export const CAPABILITIES: Readonly<Record<EngineKind, Capabilities>> = {
     turnsOnTop: false,
     shop: false,
   },
-  // Nodes give turns independently, so none of them knows how many will not be used.
+  // Nodes give turns independently, so none of them knows how many will not be used. Nor has a shop's ledger a place that survives
+  // the loss of any node.
   cluster: { ...ALL, turnsOnTop: false, shop: false },
 };

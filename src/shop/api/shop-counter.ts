@@ -103,6 +103,12 @@ export class ShopCounter implements VisitorShop {
     this.changed();
   }
 
+  /** The same, for whoever cannot wait for it: what fails is logged, and the next call of a visitor asks again. */
+  learnSoon(): void {
+    this.#hasLearned = false;
+    void this.learn().catch(this.#onFailure);
+  }
+
   /** Something was done to the shop elsewhere. */
   changed(): void {
     this.#feeds.touch();

@@ -30,6 +30,8 @@ export interface RedisSentinels extends AsyncDisposable {
   primary(): Promise<RedisServer>;
   /** Call this before a server or sentinel is to be found dead. */
   watchClosely(): Promise<void>;
+  /** From now on a server that is only slow counts as alive again. */
+  watchCalmly(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -53,12 +55,14 @@ export async function startSentinels(options: SentinelsOptions = {}): Promise<Re
   }
   const sentinelPorts = sentinels.map((sentinel) => sentinel.port);
   const primary = () => newestPrimary(servers, sentinels);
-  const watchClosely = async () => {
+  const downAfter = async (ms: number) => {
     const running = sentinels.filter(({ isRunning }) => isRunning);
-    const words = ["SENTINEL", "SET", NAME, "down-after-milliseconds", CLOSE_DOWN_AFTER_MS] as const;
+    const words = ["SENTINEL", "SET", NAME, "down-after-milliseconds", ms] as const;
     await Promise.all(running.map((sentinel) => sentinel.command(...words)));
   };
-  const whole = { name: NAME, sentinelPorts, sentinels, servers, primary, watchClosely, stop };
+  const watchClosely = () => downAfter(CLOSE_DOWN_AFTER_MS);
+  const watchCalmly = () => downAfter(CALM_DOWN_AFTER_MS);
+  const whole = { name: NAME, sentinelPorts, sentinels, servers, primary, watchClosely, watchCalmly, stop };
   return { ...whole, [Symbol.asyncDispose]: stop };
 }
 

@@ -1,0 +1,218 @@
+/** Shops that several gateways share, in a real Redis. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { settingsFrom } from "../config/load.ts";
+import type { Settings } from "../config/schema.ts";
+import type { ShopDesk } from "../shop/api/shop-desk.ts";
+import { sharedBase } from "../shop/ledger/shared/shared-ledger.ts";
+import type { BasketAnswer, Shopper } from "../shop/rules/commands.ts";
+import { eventually } from "../testing/cli/eventually.ts";
+import { STAGE_SECRET } from "../testing/gateway/stage.ts";
+import { realWorld } from "../testing/real-world.ts";
+import { openTestLink } from "../testing/redis/open-link.ts";
+import { type RedisServer, startRedis } from "../testing/redis/servers.ts";
+import { catalogueOf, wishFor } from "../testing/shop/plain-shop.ts";
+import { OTHER_CHECKS } from "./other-checks.ts";
+import { libraryWithLedgers, RedisShops } from "./redis-shops.ts";
+
+const PREFIX = "fairgate";
+const LEASE_MS = 1_500;
+const CALL_TIMEOUT_MS = 60_000;
+
+let redis: RedisServer;
+/** Closed at the end, also after a failure. */
+const opened: { close(): Promise<void> }[] = [];
+before(async () => {
+  redis = await ownRedis();
+});
+after(async () => {
+  for (const one of opened.reverse()) await one.close();
+});
+
+async function ownRedis(): Promise<RedisServer> {
+  const server = await startRedis();
+  opened.push({ close: () => server.stop() });
+  return server;
+}
+
+function settingsOf(shop: string): Settings {
+  const given = {
+    ...{ secret: STAGE_SECRET, redis: { url: `redis://127.0.0.1:${redis.port}` } },
+    origin: { addresses: ["http://127.0.0.1:1"] },
+    shops: { [shop]: {} },
+    rooms: { main: { totalActiveUsers: 1, shop } },
+  };
+  const result = settingsFrom(given, { environment: {}, readFile: () => "", ...OTHER_CHECKS });
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.settings;
+}
+
+interface GatewayOfShop {
+  readonly desk: ShopDesk;
+  readonly shops: RedisShops;
+  readonly heard: string[];
+  /** As if the process had been killed. */
+  die(): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openGateway(
+  shop: string,
+  { leaseMs = LEASE_MS, callTimeoutMs = CALL_TIMEOUT_MS, server = redis } = {},
+): Promise<GatewayOfShop> {
+  const link = await openTestLink([server.port], { library: libraryWithLedgers() });
+  const heard: string[] = [];
+  const shops = new RedisShops({
+    ...{ link, world: realWorld(), prefix: PREFIX, leaseMs, callTimeoutMs },
+    kept: { replicas: 0, timeoutMs: 1_000 },
+    tell: (_, { visitors, products }) => heard.push(...visitors, ...products.map(({ id }) => id)),
+    learn: () => heard.push("learn"),
+  });
+  const desk = shops.open(shop, settingsOf(shop));
+  const die = () => link.close();
+  const gateway = { desk, shops, heard, die, close: () => shops.close().finally(() => link.close()) };
+  opened.push(gateway);
+  return gateway;
+}
+
+function shopper(visitor: string): Shopper {
+  return { visitor, customer: visitor, room: "main", lane: "everybody", admittedAt: Date.now() };
+}
+
+const hold = (desk: ShopDesk, visitor: string, count = 1) =>
+  desk.hold(shopper(visitor), wishFor("seat", count), Date.now());
+const sell = (desk: ShopDesk, stock: number) =>
+  desk.setCatalogue(catalogueOf({ seat: { stock } }), { ifVersion: null, now: Date.now() });
+
+function granted(answers: readonly BasketAnswer[]): number {
+  return answers.filter(({ kind }) => kind === "basket").length;
+}
+
+async function seatsOf(desk: ShopDesk, visitor: string): Promise<number> {
+  return (await desk.basket(visitor, Date.now()))?.holds.length ?? 0;
+}
+
+describe("shops in Redis", { concurrency: 4 }, () => {
+  test("visitors of two gateways buy from one stock, and each gateway hears of the other's", async () => {
+    const [one, two] = [await openGateway("both"), await openGateway("both")];
+    assert.deepEqual(await sell(two.desk, 25), { kind: "set", version: 1 });
+    const asked = Array.from({ length: 60 }, (_, i) => hold([one, two][i % 2]!.desk, `visitor${i}`));
+    const answers = await Promise.all(asked);
+    assert.equal(granted(answers), 25);
+    const winner = answers.findIndex(({ kind }) => kind === "basket");
+    for (const { desk } of [one, two]) assert.equal(await seatsOf(desk, `visitor${winner}`), 1);
+    assert.equal((await two.desk.verify()).kind, "clean");
+    await eventually("both heard of it", () => [one, two].every(({ heard }) => heard.includes("seat")));
+    await eventually("both read the catalogue", () =>
+      [one, two].every(({ heard }) => heard.includes("learn")),
+    );
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test("a gateway that ends hands the ledger on, with every basket, order and key", async () => {
+    const [one, two] = [await openGateway("handed"), await openGateway("handed")];
+    await sell(one.desk, 3);
+    const first = await one.desk.hold(shopper("ann"), wishFor("seat"), Date.now(), "once");
+    await one.close();
+    assert.deepEqual(await two.desk.hold(shopper("ann"), wishFor("seat"), Date.now(), "once"), first);
+    assert.equal(await seatsOf(two.desk, "ann"), 1);
+    await two.close();
+    const three = await openGateway("handed");
+    assert.equal(await seatsOf(three.desk, "ann"), 1);
+    assert.equal((await three.desk.verify()).kind, "clean");
+    await three.close();
+  });
+
+  test("when the gateway that keeps it dies, another takes over, and what was confirmed is there", async () => {
+    const one = await openGateway("dies");
+    await sell(one.desk, 100);
+    const two = await openGateway("dies");
+    assert.equal(granted([await hold(two.desk, "before")]), 1);
+    const asked = Array.from({ length: 20 }, (_, i) => hold(two.desk, `during${i}`));
+    await one.die();
+    assert.equal(
+      granted(await Promise.all(asked)),
+      20,
+      "what was asked is done once, by the one or the other",
+    );
+    assert.equal(granted([await hold(two.desk, "after")]), 1);
+    const { counts } = (await two.desk.stock("seat"))!;
+    assert.deepEqual(counts, { reserved: 22, pending: 0, sold: 0 });
+    assert.equal((await two.desk.verify()).kind, "clean");
+    await two.close();
+  });
+
+  test("a gateway that lost the ledger without knowing changes nothing any more, and its visitors are served by the new one", async () => {
+    const [one, two] = [await openGateway("lost"), await openGateway("lost")];
+    await sell(one.desk, 10);
+    assert.equal(granted([await hold(one.desk, "ann")]), 1);
+    const base = sharedBase(PREFIX, "lost");
+    const owner = await redis.command("HGET", `${base}:state`, "owner");
+    // As if the owner had stood still for longer than its lease.
+    await redis.command("HSET", `${base}:state`, "isFree", "1");
+    await redis.command("SET", `${base}:live`, "nobody", "PX", "1");
+    await eventually("another owns it", async () => {
+      await redis.command("SET", `${base}:live`, "nobody", "XX", "PX", "1");
+      return (await redis.command("HGET", `${base}:state`, "owner")) !== owner;
+    });
+    for (const [visitor, { desk }] of Object.entries({ bob: one, cid: two }))
+      assert.equal(granted([await hold(desk, visitor)]), 1);
+    for (const { desk } of [one, two])
+      assert.deepEqual((await desk.stock("seat"))!.counts, { reserved: 3, pending: 0, sold: 0 });
+    assert.equal((await two.desk.verify()).kind, "clean");
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test("writes that Redis loses in a failover are written anew by the gateway that keeps the ledger", async () => {
+    const one = await openGateway("behind");
+    await sell(one.desk, 10);
+    for (const visitor of ["ann", "bob"]) assert.equal(granted([await hold(one.desk, visitor)]), 1);
+    const base = sharedBase(PREFIX, "behind");
+    const seq = Number(await redis.command("HGET", `${base}:state`, "seq"));
+    const keys = (await redis.command("HKEYS", `${base}:records`)) as string[];
+    await redis.command("HDEL", `${base}:records`, ...keys.filter((key) => key.startsWith("basket/")));
+    await redis.command("HSET", `${base}:state`, "seq", seq - 1);
+    assert.equal(granted([await hold(one.desk, "cid")]), 1);
+    await one.die();
+    const two = await openGateway("behind");
+    for (const visitor of ["ann", "bob", "cid"]) assert.equal(await seatsOf(two.desk, visitor), 1, visitor);
+    assert.equal((await two.desk.verify()).kind, "clean");
+    await two.close();
+  });
+
+  test("a Redis that has lost everything gets it back from the gateway that keeps the ledger, though others look too", async () => {
+    const own = await ownRedis();
+    const [one, two] = [
+      await openGateway("wiped", { server: own }),
+      await openGateway("wiped", { server: own }),
+    ];
+    await sell(one.desk, 10);
+    assert.equal(granted([await hold(one.desk, "ann"), await hold(two.desk, "bob")]), 2);
+    await own.kill();
+    await own.restart();
+    await eventually("both are served", async () => {
+      const seats = await Promise.all([seatsOf(two.desk, "ann"), seatsOf(one.desk, "bob")]).catch(() => []);
+      return seats.join() === "1,1";
+    });
+    await one.close();
+    assert.equal(await seatsOf(two.desk, "ann"), 1);
+    assert.equal((await two.desk.verify()).kind, "clean");
+    await two.close();
+  });
+
+  test("while Redis is away callers are told so in time, and what they asked is done when it is back", async () => {
+    const own = await ownRedis();
+    const one = await openGateway("away", { server: own, callTimeoutMs: 500 });
+    await eventually("a catalogue is set", () =>
+      sell(one.desk, 10).then(
+        ({ kind }) => kind === "set",
+        () => false,
+      ),
+    );
+    own.pause();
+    await assert.rejects(hold(one.desk, "ann"), { name: "ShopAway" });
+    own.resume();
+    await eventually("it is done", async () => (await seatsOf(one.desk, "ann").catch(() => 0)) === 1);
+    await one.close();
+  });
+});

@@ -1,0 +1,147 @@
+/**
+ * The ledgers of shops that many gateways share through Redis. One of them keeps each; what it tells is heard by all, so that
+ * every gateway shows the same.
+ */
+import type { Settings } from "../config/schema.ts";
+import type { World } from "../core/world.ts";
+import { DurableHost } from "../durable/host.ts";
+import { type Library, libraryOf } from "../engines/redis/library.ts";
+import type { RedisLink } from "../engines/redis/link/link.ts";
+import type { ShopDesk } from "../shop/api/shop-desk.ts";
+import type { LedgerMethods } from "../shop/ledger/shared/remote-calls.ts";
+import type { SharedDisk } from "../shop/ledger/shared/shared-disk.ts";
+import {
+  type MethodKind,
+  type OwnLedger,
+  SharedLedger,
+  sharedBase,
+} from "../shop/ledger/shared/shared-ledger.ts";
+import { type KeptBy, LEDGER_FUNCTIONS, LEDGER_LUA } from "../shop/ledger/shared/shared-records.ts";
+import type { ShopNews } from "../shop/rules/shop-book.ts";
+import { type Ledgers, type LedgersParts, SHOP_CLASS, ShopLedgers } from "./shop-ledgers.ts";
+
+/** Every method of a ledger, and where its idempotency key is. */
+const METHODS: Readonly<Record<keyof ShopDesk, MethodKind>> = {
+  setCatalogue: { keyAt: null },
+  catalogue: { keyAt: null },
+  products: { keyAt: null },
+  basket: { keyAt: null },
+  hold: { keyAt: 3 },
+  extend: { keyAt: 4 },
+  undo: { keyAt: 3 },
+  finish: { keyAt: 2 },
+  enterPayment: { keyAt: 2 },
+  pay: { keyAt: 3 },
+  leave: { keyAt: 2 },
+  setPaymentDoor: { keyAt: null },
+  adjust: { keyAt: 4 },
+  reopen: { keyAt: null },
+  close: { keyAt: null },
+  open: { keyAt: null },
+  orders: { keyAt: null },
+  order: { keyAt: null },
+  cancel: { keyAt: 4 },
+  joinList: { keyAt: 4 },
+  leaveList: { keyAt: 3 },
+  lists: { keyAt: null },
+  stock: { keyAt: null },
+  figures: { keyAt: null },
+  payment: { keyAt: null },
+  ticketCount: { keyAt: null },
+  verify: { keyAt: null, isLong: true },
+};
+/** After these every gateway reads the catalogue anew. */
+const CHANGES: ReadonlySet<string> = new Set(["setCatalogue", "close", "open"]);
+const LEARN = "learn";
+
+/** The functions of rooms and those of ledgers; the latter are called with their prefix. */
+export function libraryWithLedgers(rooms: Library | null = null): Library {
+  const ledgers = libraryOf("fairgate_ledger", [LEDGER_LUA]);
+  return {
+    parts: [...(rooms?.parts ?? []), ...ledgers.parts],
+    functionName: (called) => {
+      if (called.startsWith(LEDGER_FUNCTIONS))
+        return ledgers.functionName(called.slice(LEDGER_FUNCTIONS.length));
+      return rooms!.functionName(called);
+    },
+  };
+}
+
+export interface RedisShopsParts extends LedgersParts {
+  readonly link: RedisLink;
+  readonly prefix: string;
+  readonly kept: KeptBy;
+  readonly leaseMs?: number;
+  readonly callTimeoutMs?: number;
+}
+
+export class RedisShops implements Ledgers {
+  readonly #parts: RedisShopsParts;
+  readonly #open = new Map<string, { readonly ledger: SharedLedger; readonly stop: () => void }>();
+
+  constructor(parts: RedisShopsParts) {
+    this.#parts = parts;
+  }
+
+  open(shop: string, settings: Settings): ShopDesk {
+    const { link, prefix, kept, world, tell, learn, leaseMs, callTimeoutMs } = this.#parts;
+    const news = `${sharedBase(prefix, shop)}:news`;
+    const publish = (text: string) => void link.command(null, ["PUBLISH", news, text]).catch(() => {});
+    const stop = link.hear(news, {
+      onMessage: (text) => (text === LEARN ? learn(shop) : tell(shop, readNews(text))),
+      onGap: () => learn(shop),
+    });
+    const ledger = new SharedLedger({
+      ...{ shop, link, prefix, kept, world, className: SHOP_CLASS, methods: METHODS },
+      ...(leaseMs !== undefined && { leaseMs }),
+      ...(callTimeoutMs !== undefined && { callTimeoutMs }),
+      open: (disk) => openHere(disk, { shop, settings, world, publish }),
+    });
+    this.#open.set(shop, { ledger, stop });
+    return withNews(ledger.desk, () => publish(LEARN)) as unknown as ShopDesk;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.#open.values()].map(({ ledger, stop }) => {
+        stop();
+        return ledger.close();
+      }),
+    );
+  }
+}
+
+/** The ledger on a disk that this gateway owns. */
+function openHere(
+  disk: SharedDisk,
+  parts: { shop: string; settings: Settings; world: World; publish: (text: string) => void },
+): OwnLedger {
+  const { shop, settings, world, publish } = parts;
+  const host = new DurableHost(disk, { world });
+  const ledgers = new ShopLedgers({ host, world, tell: (_, news) => publish(JSON.stringify(news)) });
+  return {
+    methods: ledgers.open(shop, settings) as unknown as LedgerMethods,
+    broken: host.broken,
+    close: async () => {
+      await ledgers.close();
+      await host.close();
+    },
+  };
+}
+
+function withNews(desk: LedgerMethods, changed: () => void): LedgerMethods {
+  const told = Object.entries(desk).map(([name, method]) => {
+    if (!CHANGES.has(name)) return [name, method];
+    const telling = async (...args: never[]) => {
+      const answer = await method(...args);
+      changed();
+      return answer;
+    };
+    return [name, telling];
+  });
+  return Object.fromEntries(told);
+}
+
+function readNews(text: string): ShopNews {
+  return JSON.parse(text) as ShopNews;
+}
