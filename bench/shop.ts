@@ -1,7 +1,8 @@
 /**
  * The shop's ledger: reservations a second, each answered once it is on disk, beside one SQL transaction a call; what many products, many open
- * baskets and deep bundles cost; and a sale that is killed again and again. Pluijmaekers 2020 (sec. 5.2.2) reached 100 mutations
- * a second at best; the goal is a hundred times that.
+ * baskets and deep bundles cost; a sale that is killed again and again; two gateways on one Redis (`shop-redis.ts`); and the paper's
+ * functional tests (`shop-paper.ts`). Pluijmaekers 2020 (sec. 5.2.2) reached 100 mutations a second at best; the goal is a hundred
+ * times that.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +11,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { playKilledSale } from "../src/testing/shop/killed-sale.ts";
 import { type Bench, median, type Row, row } from "./bench.ts";
+import { admissionRows, stockRows } from "./shop-paper.ts";
+import { redisRows } from "./shop-redis.ts";
 
 const HOLDS_PER_SECOND_MIN = 10_000;
 const DIRECT_RATIO_MIN = 20;
@@ -46,8 +49,8 @@ export interface ShopCosts {
 export const shopBench: Bench = {
   name: "shop",
   about:
-    "durable reservations through a ledger's stub, 256 callers at once; and kill -9 in the middle of a sale",
-  parts: ["speed", "kills"],
+    "durable reservations through a ledger's stub, 256 callers at once; kill -9 in the middle of a sale; two gateways on Redis; and the paper's two functional tests",
+  parts: ["speed", "kills", "redis", "admission", "stock"],
   async run({ isQuick, progress, isChosen }) {
     const rows: Row[] = [];
     if (isChosen("speed")) {
@@ -55,6 +58,15 @@ export const shopBench: Bench = {
       rows.push(...speedRows(measure(isQuick ? 3 : 9)));
     }
     if (isChosen("kills")) rows.push(...(await killRows(isQuick, progress)));
+    if (isChosen("redis")) {
+      progress("on Redis");
+      rows.push(...(await redisRows(isQuick)));
+    }
+    if (isChosen("admission")) {
+      progress("admission");
+      rows.push(...admissionRows(isQuick));
+    }
+    if (isChosen("stock")) rows.push(...(await stockRows(isQuick, progress)));
     return rows;
   },
 };

@@ -50,6 +50,8 @@ export interface TunnelOptions {
   /** Messages are passed on as they are, or copied as by a wire. */
   readonly messages?: "shared" | "copied";
   readonly print?: ((line: string) => void) | null;
+  /** A run in which more happens goes round in circles. */
+  readonly eventsMax?: number;
 }
 
 export interface Failure {
@@ -117,7 +119,8 @@ export class Tunnel {
   runUntil(time: number, isOver: () => boolean = () => false): void {
     if (this.failure) return;
     this.loop.runUntil(time, () => this.failure !== null || isOver());
-    if (this.loop.done > EVENTS_MAX) this.fail("end", `more than ${EVENTS_MAX} things happened`);
+    const { eventsMax = EVENTS_MAX } = this.#options;
+    if (this.loop.done > eventsMax) this.fail("end", `more than ${eventsMax} things happened`);
   }
 
   /** Adds a node at a new address: the first creates a cluster, the others ask to join. */
