@@ -290,7 +290,7 @@ const CATALOGUE = {
   ...{ itemsMax: null, shoppingWindowMs: 900_000, paymentRoom: null },
   products: [product("seat"), product("parking")],
 };
-const NO_BASKET: HandAnswer = { status: 404, body: { status: "refused", reason: "noBasket" } };
+const NO_BASKET: HandAnswer = { body: { status: "noBasket", lists: [] } };
 
 function shopOver(answers: Answers, options: object = {}) {
   const all: typeof answers = {

@@ -327,10 +327,7 @@ export function createShop(options: ClientOptions): ShopClient {
   }
 
   async function refresh(signal?: AbortSignal): Promise<ShopBasket | null> {
-    const told = await call("GET", "shop/basket", signal).catch((problem) => {
-      if (problem.code !== "noBasket") throw problem;
-      return problem;
-    });
+    const told = await call("GET", "shop/basket", signal);
     return takeBasket(told.phase ? told : null);
   }
 

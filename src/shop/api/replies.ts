@@ -40,10 +40,7 @@ export function basketReply(answer: BasketAnswer, now: number, status = 200): Sh
 
 /** The basket that somebody asked to see, and the waiting lists that they are on. */
 export function seenReply(basket: BasketView | null, lists: readonly ListPlace[], now: number): ShopReply {
-  if (basket === null) {
-    const none = reply(404, { status: "refused", reason: "noBasket", lists });
-    return { ...none, isOver: true };
-  }
+  if (basket === null) return { ...reply(200, { status: "noBasket", lists }), isOver: true };
   const seen = reply(200, { status: "basket", ...shownBasket(basket, now), lists });
   return { ...seen, isOver: basket.phase === "departed" };
 }

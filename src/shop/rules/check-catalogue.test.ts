@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { catalogueOf } from "../../testing/shop/plain-shop.ts";
 import { CATALOGUE_LIMITS as LIMITS } from "./catalogue-limits.ts";
 import { checkCatalogue, type WrittenCatalogue } from "./check-catalogue.ts";
 import type { WrittenProduct } from "./written-catalogue.ts";
@@ -218,6 +219,25 @@ test("a product can be chosen in one place of its parent only", () => {
     "products.p.choices.one.from.q: is also one of the options",
     "products.p.choices.two.from.r: is also one of the choices one",
   ]);
+});
+
+test("a product is offered where all its required parts are", () => {
+  const checked = checkCatalogue(
+    catalogueOf({
+      bundle: { rooms: ["main", "vip"], parts: { seat: 1, box: 1 } },
+      seat: { parts: { hall: 1 } },
+      hall: { rooms: ["vip", "main", "side"] },
+      box: { rooms: ["vip", "side"] },
+      extra: { options: { box: 1 } },
+    }),
+    1,
+  );
+  assert.ok(checked.ok);
+  const rooms = (id: string) => checked.catalogue.products.get(id)!.rooms;
+  assert.deepEqual(
+    [rooms("bundle"), rooms("seat"), rooms("extra")],
+    [["vip"], ["vip", "main", "side"], null],
+  );
 });
 
 test("what belongs together is offered in a common room", () => {

@@ -6,6 +6,7 @@ import type { Catalogue, Product } from "./catalogue.ts";
 import { CATALOGUE_LIMITS as LIMITS } from "./catalogue-limits.ts";
 import { linksOf, pathOf, type Report } from "./catalogue-problems.ts";
 import { depthFirst } from "./depth-first.ts";
+import { roomsOfBoth } from "./written-catalogue.ts";
 
 /** Products of a cycle that a message names. */
 const CYCLE_SHOWN_MAX = 20;
@@ -25,7 +26,7 @@ export function checkLinks({ products }: Catalogue, report: Report): readonly st
   const { lowestFirst, cycles } = depthFirst(products.keys(), (id) => idsBelow(id, products));
   for (const cycle of cycles) bad(pathOf(products.get(cycle[0]!)!), `is below itself: ${cycleText(cycle)}`);
   if (areGood) checkDepth(lowestFirst, products, bad);
-  if (areGood) checkRooms(lowestFirst, products, report);
+  if (areGood) checkRooms(products, report);
   return areGood ? lowestFirst : null;
 }
 
@@ -69,29 +70,10 @@ function checkDepth(
   }
 }
 
-/** Rooms in which a product and all its required parts are offered; null: everywhere. */
-type Rooms = ReadonlySet<string> | null;
-
-function checkRooms(
-  lowestFirst: readonly string[],
-  products: ReadonlyMap<string, Product>,
-  report: Report,
-): void {
-  const offeredIn = new Map<string, Rooms>();
-  for (const id of lowestFirst) {
-    const product = products.get(id)!;
-    let rooms: Rooms = product.rooms && new Set(product.rooms);
-    for (const { product: below, kind, path } of linksOf(product, products)) {
-      const common = inBoth(rooms, offeredIn.get(below)!);
-      if (common?.size === 0)
-        report(path, `is never offered: there is no room that has both ${id} and all of ${below}`);
-      else if (kind === "part") rooms = common;
-    }
-    offeredIn.set(id, rooms);
-  }
-}
-
-function inBoth(a: Rooms, b: Rooms): Rooms {
-  if (a === null || b === null) return a ?? b;
-  return new Set([...a].filter((room) => b.has(room)));
+/** A completed product is offered where its required parts are: what is left to be said is that there is no such room. */
+function checkRooms(products: ReadonlyMap<string, Product>, report: Report): void {
+  for (const product of products.values())
+    for (const { product: below, path } of linksOf(product, products))
+      if (roomsOfBoth(product.rooms, products.get(below)!.rooms)?.length === 0)
+        report(path, `is never offered: there is no room that has both ${product.id} and all of ${below}`);
 }

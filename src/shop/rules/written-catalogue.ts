@@ -3,6 +3,7 @@
  * product that is a required part of those that draw on it. Nothing is checked here; `check-catalogue.ts` does that with what
  * comes out.
  */
+
 import type {
   Catalogue,
   ChoiceSet,
@@ -13,6 +14,7 @@ import type {
   ShopPolicies,
   TieBreak,
 } from "./catalogue.ts";
+import { depthFirst } from "./depth-first.ts";
 
 const MINUTE_MS = 60_000;
 const DEFAULT_TIE_WINDOW_MS = 50;
@@ -113,7 +115,36 @@ export function completeCatalogue(written: WrittenCatalogue, version: number): C
     products.set(id, { ...product, parts: [...product.parts, ...(drawn.get(id) ?? [])] });
   }
   for (const [id, pool] of pools) if (!products.has(id)) products.set(id, completePool(id, pool));
+  keepToRoomsOfParts(products);
   return { version, currency: written.currency, products, policies: completePolicies(written.policies) };
+}
+
+/**
+ * A product is offered where all its required parts are too. A part that is in none of those rooms changes nothing here: the check
+ * of catalogues says so.
+ */
+function keepToRoomsOfParts(products: Map<string, Product>): void {
+  const partsOf = (id: string) => products.get(id)?.parts.map(({ product }) => product) ?? [];
+  for (const id of depthFirst(products.keys(), partsOf).lowestFirst) {
+    const product = products.get(id);
+    if (!product) continue;
+    let { rooms } = product;
+    for (const part of partsOf(id)) {
+      const both = roomsOfBoth(rooms, products.get(part)?.rooms ?? null);
+      if (both?.length !== 0) rooms = both;
+    }
+    if (rooms !== product.rooms) products.set(id, { ...product, rooms });
+  }
+}
+
+/** null: every room. */
+export function roomsOfBoth(
+  a: readonly string[] | null,
+  b: readonly string[] | null,
+): readonly string[] | null {
+  if (a === null || b === null) return a ?? b;
+  const others = new Set(b);
+  return a.filter((room) => others.has(room));
 }
 
 /** By product: the pools it draws on, as parts. */

@@ -86,6 +86,7 @@ function catalogueOf({ burst, offerMs }: ShopKind): fc.Arbitrary<WrittenCatalogu
       ),
       menu: product(
         fc.record({
+          rooms,
           parts: fc.constantFrom({ c: 1 }, { b: 1, c: 2 }),
           choices: fc.record({
             drinks: fc.record(

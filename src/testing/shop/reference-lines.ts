@@ -86,7 +86,7 @@ export function choose(parents: readonly PlainLine[], wish: Wish, place: WishPla
 function offered({ product: id, count }: Wish, { products, room, now, isShut }: WishPlace): Product {
   const product = products.get(id);
   if (!product || product.isPool || isNotShownYet(product, now)) refuseWith("notOffered");
-  if (!isSoldIn(product, room)) refuseWith("notOffered");
+  if (!isSoldIn(product, room, products)) refuseWith("notOffered");
   if (isBefore(now, product.saleStart)) refuseWith("notOpen");
   if (product.saleEnd !== null && now >= product.saleEnd) refuseWith("notOffered");
   if (count < 1) refuseWith("invalid");
@@ -167,8 +167,14 @@ export function isNotShownYet({ isHiddenBefore, saleStart }: Product, now: numbe
   return isHiddenBefore && isBefore(now, saleStart);
 }
 
-export function isSoldIn({ rooms }: Product, room: string): boolean {
-  return rooms === null || rooms.includes(room);
+/** And so are all its required parts. */
+export function isSoldIn(
+  { rooms, parts }: Product,
+  room: string,
+  products: ReadonlyMap<string, Product>,
+): boolean {
+  if (rooms !== null && !rooms.includes(room)) return false;
+  return parts.every(({ product }) => isSoldIn(products.get(product)!, room, products));
 }
 
 export function viewOfLine(line: PlainLine, isBrowsing: boolean, parent: string | null = null): HoldView {

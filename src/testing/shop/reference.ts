@@ -196,7 +196,7 @@ export class ReferenceShop {
     return this.#do(now, () => {
       const wanted = stock.products.get(product);
       if (policies.offerMs === null) return refusal("invalid");
-      if (!wanted?.isForSale || !isSoldIn(wanted, room)) return refusal("notOffered");
+      if (!wanted?.isForSale || !isSoldIn(wanted, room, stock.products)) return refusal("notOffered");
       if (!this.#shop.list.some(isMine)) {
         const left = stock.isShut(product, lane) ? 0 : stock.available(product, lane);
         if (left === null || left >= count) return refusal("invalid");
@@ -278,7 +278,8 @@ export class ReferenceShop {
   products(room: string, lane: string | null, now: number): ProductView[] {
     const { stock } = this.#shop;
     return [...stock.products.values()]
-      .filter((product) => !product.isPool && !isNotShownYet(product, now) && isSoldIn(product, room))
+      .filter((product) => !product.isPool && !isNotShownYet(product, now))
+      .filter((product) => isSoldIn(product, room, stock.products))
       .map(({ id }) => ({
         id,
         state: stock.stateOf(id, lane),

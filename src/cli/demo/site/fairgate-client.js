@@ -130,10 +130,7 @@ export function createShop(options               )             {
     return basket;
   }
   async function refresh(signal              )                             {
-    const told = await call("GET", "shop/basket", signal).catch((problem) => {
-      if (problem.code !== "noBasket") throw problem;
-      return problem;
-    });
+    const told = await call("GET", "shop/basket", signal);
     return takeBasket(told.phase ? told : null);
   }
   async function change(method        , path        , signal              , body         ) {
