@@ -43,6 +43,8 @@ export interface RelaxedParts extends LineParts {
 interface Shard {
   readonly calls: RoomCalls;
   readonly visits: VisitCalls;
+  /** The outcomes of a turn of the door, told while it turns: these calls do not wait until it has turned, as those of visitors may. */
+  readonly outcomes: VisitCalls;
   /** As far as it is known. */
   waiting: number;
   look: Look | null;
@@ -62,7 +64,9 @@ export class RelaxedLine implements RoomLine {
     this.#peek = peek;
     this.#shards = Array.from({ length: shards }, (_, index) => {
       const calls = new RoomCalls(shardKeyOf(prefix, name, { index, of: shards }), callsParts, reopen);
-      return { calls, visits: new VisitCalls(calls, gateway, ready), waiting: 0, look: null };
+      const visits = new VisitCalls(calls, gateway, ready);
+      const outcomes = new VisitCalls(calls, gateway, () => null);
+      return { calls, visits, outcomes, waiting: 0, look: null };
     });
   }
 
@@ -195,10 +199,14 @@ export class RelaxedLine implements RoomLine {
   }
 
   /** The answer of a shard to a check-in, or to the outcome of a turn. */
-  #ask(what: "c" | TurnOutcome, ticket: Ticket): Promise<TicketAnswer | null> {
+  #ask(
+    what: "c" | TurnOutcome,
+    ticket: Ticket,
+    calls: "visits" | "outcomes" = "visits",
+  ): Promise<TicketAnswer | null> {
     const { reader, world } = this.#parts;
     const doing = showing(what, ticket, world.random.fraction());
-    return this.#shardOf(ticket.id).visits.ask(doing, (reply) =>
+    return this.#shardOf(ticket.id)[calls].ask(doing, (reply) =>
       isNothing(reply) ? null : reader.answer(reply, ticket),
     );
   }
@@ -244,12 +252,18 @@ export class RelaxedLine implements RoomLine {
     ]);
     const [token, ...isGiven] = await calls.call("confirm", [...words, ...people], calls.kept);
     if (token === 0) {
-      await Promise.all(taken.map((one) => this.#unlessAway(this.#ask("a", this.#ticketOf(one)))));
+      await this.#settle("a", taken);
       return null;
     }
     const used = taken.filter((_, index) => isGiven[index] !== 1);
-    await Promise.all(used.map((one) => this.#unlessAway(this.#ask("k", this.#ticketOf(one)))));
+    await this.#settle("k", used);
     return taken.flatMap(({ sequence }, index) => (isGiven[index] === 1 ? [sequence] : []));
+  }
+
+  /** Tells the shards what became of those who were taken. */
+  async #settle(outcome: TurnOutcome, taken: readonly TakenVisitor[]): Promise<void> {
+    const told = taken.map((one) => this.#unlessAway(this.#ask(outcome, this.#ticketOf(one), "outcomes")));
+    await Promise.all(told);
   }
 
   /** A ticket that means the place of someone who was taken. */
