@@ -45,6 +45,7 @@ describe("the packed tarball", () => {
       "dist/engines/redis/lua/relaxed/95-shards.lua",
       "dist/engines/redis/lua/rules/30-door.lua",
       "dist/engines/redis/relaxed/lua/20-add.lua",
+      "dist/shop/ledger/shared/ledger.lua",
       "dist/gateway/page/page.html",
       "dist/gateway/page/page.css",
       "dist/gateway/page/page.js",
@@ -211,7 +212,7 @@ function namedInPackage(): string[] {
 const ENTRY_POINTS = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8")).files as string[];
 /** Files read at run time. */
 const ASSETS =
-  /^dist\/(gateway\/page\/.*\.(html|css|js|json)|cli\/demo\/site\/.*\.(html|css|js)|engines\/redis\/(relaxed\/)?lua\/.*\.lua)$/;
+  /^dist\/(gateway\/page\/.*\.(html|css|js|json)|cli\/demo\/site\/.*\.(html|css|js)|engines\/redis\/(relaxed\/)?lua\/.*\.lua|shop\/ledger\/shared\/ledger\.lua)$/;
 
 /** These files and all that they import. */
 function neededBy(entryPoints: readonly string[]): Set<string> {
