@@ -4,6 +4,7 @@
  * Someone who wants more than has come back is passed over, as in a tie. Nobody is offered anything while they pay.
  */
 
+import { isShownIn } from "../availability.ts";
 import type { ListAnswer, Shopper } from "../commands.ts";
 import type { Basket } from "./baskets.ts";
 import { beginBasket, takeLines } from "./life.ts";
@@ -15,11 +16,16 @@ import { LISTED_MAX, LISTS_EACH_MAX, type ListEntry } from "./waiting-lists.ts";
 /** How many entries of one list are looked at when something has come back. */
 const LOOKED_AT_MAX = 100;
 
-export function joinList(shop: ShopState, shopper: Shopper, product: string, count: number): ListAnswer {
+export function joinList(
+  shop: ShopState,
+  shopper: Shopper,
+  { product, count }: { readonly product: string; readonly count: number },
+  now: number,
+): ListAnswer {
   const { offerMs } = shop.catalogue.policies;
   const sold = shop.catalogue.products.get(product);
   if (offerMs === null) return invalid(product, "the shop has no waiting list");
-  if (!sold?.isForSale || (sold.rooms !== null && !sold.rooms.includes(shopper.room)))
+  if (!sold?.isForSale || !isShownIn(sold, shopper.room, now))
     return { kind: "refused", code: "notOffered", product, reason: "there is no such product" };
   if (!Number.isSafeInteger(count) || count < 1)
     return invalid(product, `the count must be a whole number from 1, not ${String(count)}`);
