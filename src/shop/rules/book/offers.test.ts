@@ -197,6 +197,18 @@ test("who comes back within the window by an offer goes on browsing until its en
   assert.equal(shop.basket("ann").phase, "done");
 });
 
+test("many who want more than ever comes back do not keep it from those behind them", () => {
+  const shop = soldOutShop();
+  for (let n = 0; n < 300; n++) join(shop, `greedy${n}`, 3);
+  for (const visitor of ["ann", "bob"]) join(shop, visitor);
+  granted(shop.undo("owner", "1"));
+  assert.equal(shop.basket("ann").holds.length, 1);
+  assert.equal(shop.book.basket("bob", shop.now), null);
+  granted(shop.undo("owner", "2"));
+  assert.equal(shop.basket("bob").holds.length, 1);
+  assert.equal(shop.left("seat"), 0);
+});
+
 test("a waiting list says nothing of a product that is not shown yet", () => {
   const saleStart = SHOP_OPENS_AT + 10 * MINUTE_MS;
   const written = catalogueOf(
