@@ -170,7 +170,14 @@ export class ShopCounter implements VisitorShop {
   }
 
   /** Through the payment room's door, if there is one, and then the attempt. */
-  async pay({ shopper, paymentVisit, idempotencyKey, now }: VisitorCall): Promise<ShopReply> {
+  async pay(call: VisitorCall): Promise<ShopReply> {
+    const { shopper, paymentVisit } = call;
+    if (paymentVisit === null) return this.#pay(call);
+    const answer = await this.#visits.use(shopper.visitor, paymentVisit, () => this.#pay(call));
+    return answer ?? reply(403, { status: "refused", reason: "noPaymentPass", room: this.paymentRoom });
+  }
+
+  async #pay({ shopper, paymentVisit, idempotencyKey, now }: VisitorCall): Promise<ShopReply> {
     const { desk } = this.#parts;
     const { visitor } = shopper;
     if (paymentVisit !== null) {
