@@ -180,10 +180,8 @@ export class ShopCounter implements VisitorShop {
   async #pay({ shopper, paymentVisit, idempotencyKey, now }: VisitorCall): Promise<ShopReply> {
     const { desk } = this.#parts;
     const { visitor } = shopper;
-    if (paymentVisit !== null) {
-      const entered = await desk.enterPayment(shopper, now);
-      if (entered.kind === "refused") return refusalReply(entered, now);
-    }
+    // If it is refused, `pay` is too; unless that was done before, with the same key.
+    if (paymentVisit !== null) await desk.enterPayment(shopper, now);
     const fresh = { attempt: this.#visits.newAttempt(visitor, paymentVisit) };
     const answer = await desk.pay(shopper, fresh, now, ...keyed(idempotencyKey));
     if (answer.kind === "refused") return refusalReply(answer, now);
