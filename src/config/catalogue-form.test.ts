@@ -148,3 +148,19 @@ test("what is no catalogue at all is told so", () => {
   assert.ok(!large.ok);
   assert.equal(large.problems[0]?.message, "the file is larger than 4 MB");
 });
+
+test("a name that would be lost is refused, in JSON as in YAML", () => {
+  const text =
+    '{"currency":"EUR","products":{"__proto__":{"stock":1},"a":{"stock":1,"parts":{"__proto__":1}}}}';
+  for (const reading of [readCatalogue(JSON.parse(text)), readCatalogueFile(text, "a.yaml")]) {
+    assert.ok(!reading.ok);
+    assert.deepEqual(
+      reading.problems.map(({ path, message }) => [path, message]),
+      [
+        ["products.__proto__", '"__proto__" is no name'],
+        ["products.a.parts.__proto__", '"__proto__" is no name'],
+      ],
+    );
+  }
+  assert.ok(!readCatalogue(JSON.parse("[".repeat(100_000) + "]".repeat(100_000))).ok);
+});

@@ -26,6 +26,8 @@ export type CatalogueReading =
 
 /** A catalogue out of plain values. What its values mean for each other is the shop's to check. */
 export function readCatalogue(input: unknown): CatalogueReading {
+  const lost = pathsOfLost(input).map((path) => ({ path: formatPath(path), message: LOST, hint: "" }));
+  if (lost.length > 0) return { ok: false, problems: lost };
   const parsed = catalogueSchema.safeParse(input);
   if (parsed.success) return { ok: true, written: renamed(parsed.data, TO_SHOP) as WrittenCatalogue };
   return { ok: false, problems: toFindings(parsed.error.issues, input, catalogueOutline()).map(shown) };
@@ -58,6 +60,19 @@ export function parseCatalogueFile(text: string, file: string): CatalogueFilePar
 /** As an organiser would write it. */
 export function showCatalogue(written: WrittenCatalogue): CatalogueInput {
   return renamed(written, TO_ORGANISER) as CatalogueInput;
+}
+
+/** A name that no mapping has once it is read: what stands under it would be left out, and nobody told. */
+const LOST_NAME = "__proto__";
+const LOST = `"${LOST_NAME}" is no name`;
+/** Nothing in a catalogue is deeper. */
+const DEPTH_MAX = 8;
+
+function pathsOfLost(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== "object" || value === null || path.length > DEPTH_MAX) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === LOST_NAME ? [[...path, name]] : pathsOfLost(inner, [...path, name]),
+  );
 }
 
 function shown({ path, message, hint }: Finding): CatalogueProblemShown {

@@ -79,7 +79,9 @@ const productSchema = z.strictObject({
   rooms: listOf(text({ max: TEXT_MAX }), { min: 1, max: ROOMS_MAX, of: "names of rooms" })
     .nullable()
     .optional()
-    .describe("Rooms in which it is offered, of those that also offer all its parts. Default, and null: every room of the shop."),
+    .describe(
+      "Rooms in which it is offered, of those that also offer all its parts. Default, and null: every room of the shop.",
+    ),
   parts: units("Products that come with each unit, with how many of them. Default: none."),
   options: units("Products that may be added to a unit, with the most of each. Default: none."),
   choices: z

@@ -7,16 +7,20 @@ import { Memory } from "./proxy/slow-visitors.ts";
 function stage({ bytesMax = 10, memoryBytes = 100 } = {}) {
   const world = handWorld();
   const memory = new Memory(() => memoryBytes);
-  const settled: BodyOutcome[] = [];
-  const over: boolean[] = [];
-  const intake = new BodyIntake({
-    ...{ bytesMax, memory, world },
-    limits: { bodyPace: 10, paceWindowMs: 1_000 },
-    settle: (outcome) => settled.push(outcome),
-    over: (isGivenUp) => over.push(isGivenUp),
-  });
-  const text = () => settled.map((one) => (typeof one === "string" ? one : Buffer.from(one).toString()));
-  return { world, memory, intake, over, text };
+  const underWay = new Set<BodyIntake>();
+  const another = () => {
+    const settled: BodyOutcome[] = [];
+    const over: boolean[] = [];
+    const intake = new BodyIntake({
+      ...{ bytesMax, memory, underWay, world },
+      limits: { bodyPace: 10, paceWindowMs: 1_000 },
+      settle: (outcome) => settled.push(outcome),
+      over: (isGivenUp) => over.push(isGivenUp),
+    });
+    const text = () => settled.map((one) => (typeof one === "string" ? one : Buffer.from(one).toString()));
+    return { intake, over, text };
+  };
+  return { world, memory, another, ...another() };
 }
 
 test("a body is gathered from its pieces, and its memory is given back", () => {
@@ -67,6 +71,18 @@ test("where all bodies together have no memory left, one more is refused", () =>
   intake.take(Buffer.alloc(2));
   intake.take(Buffer.alloc(1));
   assert.deepEqual([text(), memory.taken], [["noMemory"], 2]);
+});
+
+test("bodies that stand still keep no memory from one that comes", () => {
+  const first = stage({ memoryBytes: 10 });
+  first.intake.take(Buffer.alloc(5));
+  const second = first.another();
+  second.intake.take(Buffer.alloc(5));
+  const third = first.another();
+  third.intake.take(Buffer.from("abc"));
+  third.intake.end();
+  assert.deepEqual([first.text(), second.text(), third.text()], [["noMemory"], [], ["abc"]]);
+  assert.equal(first.memory.taken, 5);
 });
 
 test("whose sender is gone settles nothing", () => {

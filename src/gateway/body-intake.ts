@@ -1,6 +1,8 @@
 /**
  * The body of one request to an address of our own, as an adapter reads it: gathered in memory up to a limit, no more slowly than
- * the pace that uploads to the site have, and within the memory that all such bodies share. It knows no runtime.
+ * the pace that uploads to the site have, and within the memory that all such bodies share. When that is full, those that began
+ * first give theirs up: who sends at all fast is done long before, so nobody keeps others out by bodies that stand still. It knows
+ * no runtime.
  *
  *   begin ─▶ take, take, … ─▶ end ─▶ settled with the bytes
  *                         └─▶ too large, too slow, no memory left: settled with that
@@ -23,6 +25,8 @@ export interface BodyIntakeParts {
   readonly limits: Pick<LimitSettings, "bodyPace" | "paceWindowMs">;
   /** What all bodies that are being read have together. */
   readonly memory: Memory;
+  /** Those bodies, the first to begin first. */
+  readonly underWay: Set<BodyIntake>;
   readonly world: World;
   /** Called once; never for a body that was cut short. */
   readonly settle: (outcome: BodyOutcome) => void;
@@ -41,6 +45,7 @@ export class BodyIntake {
   constructor(parts: BodyIntakeParts) {
     const { world, limits } = parts;
     this.#parts = parts;
+    parts.underWay.add(this);
     this.#pace = new StreamPace(world.clock.now());
     this.#stop = world.timers.every(limits.paceWindowMs / LOOKS_PER_WINDOW, () => this.#judge());
   }
@@ -58,7 +63,8 @@ export class BodyIntake {
     if (this.#isOver) return;
     const { memory, bytesMax } = this.#parts;
     if (this.#bytes + chunk.length > bytesMax) return this.#end("tooLarge");
-    if (chunk.length > memory.free) return this.#end("noMemory");
+    this.#makeRoom(chunk.length);
+    if (this.#isOver) return;
     memory.take(chunk.length);
     this.#bytes += chunk.length;
     this.#chunks.push(chunk);
@@ -74,6 +80,15 @@ export class BodyIntake {
     if (!this.#isOver) this.#end(null);
   }
 
+  #makeRoom(bytes: number): void {
+    const { memory, underWay } = this.#parts;
+    if (bytes > memory.free + memory.taken) return this.#end("noMemory");
+    for (const first of underWay) {
+      if (bytes <= memory.free) return;
+      if (first === this || first.#bytes > 0) first.#end("noMemory");
+    }
+  }
+
   #judge(): void {
     const { world, limits } = this.#parts;
     const { bodyPace: perSecond, paceWindowMs: windowMs } = limits;
@@ -81,8 +96,9 @@ export class BodyIntake {
   }
 
   #end(outcome: BodyOutcome | null): void {
-    const { memory, over, settle } = this.#parts;
+    const { memory, underWay, over, settle } = this.#parts;
     this.#isOver = true;
+    underWay.delete(this);
     this.#stop();
     memory.give(this.#bytes);
     this.#chunks = [];

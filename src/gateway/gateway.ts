@@ -123,7 +123,10 @@ export class Gateway {
   readonly #presence: PresenceReport;
   readonly #underWay: RequestsUnderWay;
   /** For bodies that are read here. */
-  readonly #bodies = new Memory(() => this.#inForce.settings.limits.bufferedBodiesBytes);
+  readonly #bodies = {
+    memory: new Memory(() => this.#inForce.settings.limits.bufferedBodiesBytes),
+    underWay: new Set<BodyIntake>(),
+  };
   readonly #connections: VisitConnections;
   readonly #strays: StrayConnections;
   readonly #stop: (() => void)[] = [];
@@ -324,7 +327,7 @@ export class Gateway {
     if (typeof counted === "string")
       return this.#tooMany({ facts, responseHeaders: NONE_ADDED, sender, room, visitor }, counted);
     const intake = new BodyIntake({
-      ...{ bytesMax, limits, memory: this.#bodies, world: this.#world },
+      ...{ bytesMax, limits, ...this.#bodies, world: this.#world },
       settle: (body) => answer(use(body)),
       over: (isGivenUp) => {
         if (isGivenUp) this.#underWay.giveUp(counted);

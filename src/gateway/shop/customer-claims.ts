@@ -5,6 +5,7 @@
  */
 import type { CustomerSettings } from "../../config/shop-schema.ts";
 import type { Eventually } from "../../core/engine.ts";
+import { isVisitName } from "../../core/visit-name.ts";
 import { after } from "../ask-engine.ts";
 import type { Call } from "../call.ts";
 import { headerOf } from "../facts.ts";
@@ -12,7 +13,6 @@ import { createJwtCheck, type JwtCheck, type JwtVerdict, withoutScheme } from ".
 import type { KeySets } from "../lanes/key-sets.ts";
 import { readCookie } from "../tokens/cookies.ts";
 import { CUSTOMER_BYTES_MAX } from "../tokens/shop-token.ts";
-import { isVisitName } from "./shop-visits.ts";
 
 /** `refused`: with what was wrong. */
 export type CustomerAnswer =

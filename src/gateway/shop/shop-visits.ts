@@ -7,6 +7,7 @@
  */
 import { laneOf } from "../../core/lanes.ts";
 import { EVERYBODY } from "../../core/rules.ts";
+import { customerOfVisit } from "../../core/visit-name.ts";
 import type { Shopper } from "../../shop/api/visitor-shop.ts";
 import { NONE_ADDED } from "../answer-headers.ts";
 import type { Call } from "../call.ts";
@@ -19,8 +20,6 @@ import type { VisitorTokens } from "../tokens/visitor-tokens.ts";
 
 const TOKEN_HEADER = "Fairgate-Shop";
 const EVERYBODYS = "everybody";
-/** What limits count for where nobody is named. A claim that begins so is not taken. */
-const VISIT = "visit:";
 /** A token is given anew when it is older. */
 const REISSUE_MS = 86_400_000;
 
@@ -75,12 +74,7 @@ export class ShopVisits {
 export function shopperOf(front: RoomFront, visit: ShopperVisit, customer: string | null): Shopper {
   const { visitor, admittedAt } = visit;
   const lane = laneName(front, visit.lane);
-  return { visitor, customer: customer ?? `${VISIT}${visitor}`, room: front.name, lane, admittedAt };
-}
-
-/** True for a name that no claim may have, since it stands for a visit. */
-export function isVisitName(customer: string): boolean {
-  return customer.startsWith(VISIT);
+  return { visitor, customer: customer ?? customerOfVisit(visitor), room: front.name, lane, admittedAt };
 }
 
 function laneName({ roomRules }: RoomFront, lane: number): string {

@@ -84,3 +84,28 @@ test("without a second line an attempt is of no visit, and nothing else is taken
   await pass(5_000);
   assert.deepEqual([asked, ended], [[], []]);
 });
+
+test("a visit is for one basket at a time", async () => {
+  const { visits, state, basket, pass } = stage();
+  const pay = (visitor: string) =>
+    visits.use(visitor, VISIT, async () => {
+      visits.began(visitor, VISIT, basket());
+      return "paying";
+    });
+  const refused = (visitor: string) => visits.use(visitor, VISIT, async () => "refused");
+  assert.equal(await refused("another"), "refused");
+  const answers = await Promise.all([pay(VISITOR), pay("another"), refused(VISITOR), pay("another")]);
+  assert.deepEqual(answers, ["paying", null, "refused", null]);
+  assert.equal(await pay("another"), null);
+  state.phase = "departed";
+  visits.left(VISITOR);
+  await pass(1_000);
+  assert.equal(await pay("another"), "paying");
+});
+
+test("an attempt that began before a restart keeps its visit for its basket", async () => {
+  const { visits } = stage();
+  visits.heard(visits.newAttempt(VISITOR, VISIT));
+  assert.equal(await visits.use("another", VISIT, async () => "paying"), null);
+  assert.equal(await visits.use(VISITOR, VISIT, async () => "paying"), "paying");
+});

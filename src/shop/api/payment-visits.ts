@@ -2,6 +2,8 @@
  * Visits behind the payment room's door, and when they end: with the sale, or when it has failed for good, so that the next in that
  * line may pay. Which visit began an attempt is written into the attempt's id, so a callback finds it also after a restart.
  *
+ * One visit is for one basket at a time: who lends a pass to others gets nobody past that line.
+ *
  * What ends by the clock is looked for here: a basket is asked for when its time to pay is over, and again while the deadline
  * stands still. After a restart such visits end with their session.
  */
@@ -23,6 +25,13 @@ interface Watched {
   lookAt: number;
 }
 
+/** Whose basket is paid in a visit. */
+interface Payer {
+  readonly visitor: string;
+  /** Their calls under way. */
+  calls: number;
+}
+
 export interface PaymentVisitParts {
   readonly world: World;
   /** As its owner would see it. */
@@ -36,6 +45,8 @@ export class PaymentVisits {
   readonly #parts: PaymentVisitParts;
   /** By the visitor whose basket it is, those that were begun first first. */
   readonly #watched = new Map<string, Watched>();
+  /** By visit. */
+  readonly #payers = new Map<string, Payer>();
   readonly #stop: () => void;
   #isLooking = false;
 
@@ -48,6 +59,20 @@ export class PaymentVisits {
   newAttempt(visitor: string, visit: string | null): string {
     const random = Buffer.from(this.#parts.world.random.bytes(RANDOM_BYTES)).toString("base64url");
     return visit === null ? random : `${random}_${visitor}_${visit}`;
+  }
+
+  /** Does `work`, which may begin to pay; null, with nothing done, while somebody else's basket is paid in this visit. */
+  async use<T>(visitor: string, visit: string, work: () => Promise<T>): Promise<T | null> {
+    const payer = this.#payers.get(visit) ?? { visitor, calls: 0 };
+    if (payer.visitor !== visitor) return null;
+    this.#payers.set(visit, payer);
+    payer.calls++;
+    try {
+      return await work();
+    } finally {
+      payer.calls--;
+      this.#release(visit);
+    }
   }
 
   /** Somebody pays: `basket` is theirs. */
@@ -80,7 +105,7 @@ export class PaymentVisits {
       for (const [visitor, watched] of due) {
         const basket = await this.#parts.basket(visitor, now);
         if (basket === null || basket.phase === "departed") {
-          this.#watched.delete(visitor);
+          this.#unwatch(visitor);
           this.#parts.end(watched.visit);
         } else watched.lookAt = this.#nextLook(basket.expiresAt);
       }
@@ -92,9 +117,22 @@ export class PaymentVisits {
   }
 
   #watch(visitor: string, visit: string, lookAt: number): void {
-    this.#watched.delete(visitor);
-    if (this.#watched.size >= WATCHED_MAX) this.#watched.delete(this.#watched.keys().next().value!);
+    this.#unwatch(visitor);
+    if (this.#watched.size >= WATCHED_MAX) this.#unwatch(this.#watched.keys().next().value!);
     this.#watched.set(visitor, { visit, lookAt });
+    if (!this.#payers.has(visit)) this.#payers.set(visit, { visitor, calls: 0 });
+  }
+
+  #unwatch(visitor: string): void {
+    const watched = this.#watched.get(visitor);
+    this.#watched.delete(visitor);
+    if (watched) this.#release(watched.visit);
+  }
+
+  /** Lets others pay in a visit, unless its payer still does. */
+  #release(visit: string): void {
+    const payer = this.#payers.get(visit);
+    if (payer?.calls === 0 && this.#watched.get(payer.visitor)?.visit !== visit) this.#payers.delete(visit);
   }
 
   #nextLook(expiresAt: number | null): number {

@@ -170,13 +170,18 @@ export class ShopCounter implements VisitorShop {
   }
 
   /** Through the payment room's door, if there is one, and then the attempt. */
-  async pay({ shopper, paymentVisit, idempotencyKey, now }: VisitorCall): Promise<ShopReply> {
+  async pay(call: VisitorCall): Promise<ShopReply> {
+    const { shopper, paymentVisit } = call;
+    if (paymentVisit === null) return this.#pay(call);
+    const answer = await this.#visits.use(shopper.visitor, paymentVisit, () => this.#pay(call));
+    return answer ?? reply(403, { status: "refused", reason: "noPaymentPass", room: this.paymentRoom });
+  }
+
+  async #pay({ shopper, paymentVisit, idempotencyKey, now }: VisitorCall): Promise<ShopReply> {
     const { desk } = this.#parts;
     const { visitor } = shopper;
-    if (paymentVisit !== null) {
-      const entered = await desk.enterPayment(shopper, now);
-      if (entered.kind === "refused") return refusalReply(entered, now);
-    }
+    // If it is refused, `pay` is too; unless that was done before, with the same key.
+    if (paymentVisit !== null) await desk.enterPayment(shopper, now);
     const fresh = { attempt: this.#visits.newAttempt(visitor, paymentVisit) };
     const answer = await desk.pay(shopper, fresh, now, ...keyed(idempotencyKey));
     if (answer.kind === "refused") return refusalReply(answer, now);

@@ -9,6 +9,12 @@ export function catalogueJson(
   isClosed: boolean,
 ): string {
   const { opensAt, itemsMax, shoppingWindowMs, payment } = policies;
+  const ids = new Set(shown.products.map(({ id }) => id));
+  const isKnown = ({ product: id }: { readonly product: string }) => {
+    const product = products.get(id)!;
+    // A pool is the organiser's way to count, and nothing that anybody gets.
+    return !product.isPool && (!product.isHiddenBefore || ids.has(id));
+  };
   return JSON.stringify({
     status: "catalogue",
     version: shown.version,
@@ -18,14 +24,16 @@ export function catalogueJson(
     paymentRoom: payment.room,
     products: shown.products.flatMap(({ id, state, available }) => {
       const product = products.get(id);
-      return product ? [{ ...shownProduct(product, products), state, available }] : [];
+      return product ? [{ ...shownProduct(product, isKnown), state, available }] : [];
     }),
   });
 }
 
-function shownProduct(product: Product, all: Catalogue["products"]): object {
-  const { id, name, price, isForSale, options, choices, limitPerCustomer, saleStart, saleEnd } = product;
-  // A pool is the organiser's way to count, and nothing that anybody gets.
-  const parts = product.parts.filter((part) => all.get(part.product)?.isPool !== true);
+/** `isKnown`: what may be named; nobody is told of what is not shown yet. */
+function shownProduct(product: Product, isKnown: (one: { readonly product: string }) => boolean): object {
+  const { id, name, price, isForSale, limitPerCustomer, saleStart, saleEnd } = product;
+  const parts = product.parts.filter(isKnown);
+  const options = product.options.filter(isKnown);
+  const choices = product.choices.map((set) => ({ ...set, from: set.from.filter(isKnown) }));
   return { id, name, price, isForSale, parts, options, choices, limitPerCustomer, saleStart, saleEnd };
 }

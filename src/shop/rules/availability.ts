@@ -35,6 +35,17 @@ export interface StockShelf {
   stateOf(product: string): StockState;
 }
 
+/** Whether nobody is to know of a product yet. */
+export function isNotYetShown({ isHiddenBefore, saleStart }: Product, now: number): boolean {
+  return isHiddenBefore && saleStart !== null && now < saleStart;
+}
+
+/** Whether a product is shown in a room, or at all where no room is named. */
+export function isShownIn(product: Product, room: string | null, now: number): boolean {
+  if (product.isPool || isNotYetShown(product, now)) return false;
+  return room === null || product.rooms === null || product.rooms.includes(room);
+}
+
 /** The most units that may be sold; null: without end. Exact: no product of large numbers is made. */
 export function cap(stock: number | null, oversell: number): number | null {
   if (stock === null) return null;

@@ -10,6 +10,7 @@
  * `nextDeadline`; a late call gives nobody more time, since each command first ends what is over of its own visitor.
  */
 
+import { isShownIn } from "./availability.ts";
 import type { Basket } from "./book/baskets.ts";
 import type { RecordChange } from "./book/changed-records.ts";
 import { enterPayment, finish, leave } from "./book/checkout.ts";
@@ -24,7 +25,7 @@ import { type OrderParts, pay, payment, ticketCount } from "./book/payments.ts";
 import { type Request, reserve, undo } from "./book/reserve.ts";
 import { ShopRestore, type StoredRecord } from "./book/restore.ts";
 import { ShopState } from "./book/shop-state.ts";
-import type { Catalogue, Product } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
 import type {
   BasketAnswer,
   BasketView,
@@ -192,8 +193,8 @@ export class ShopBook implements ShopCalls {
   }
 
   joinList(shopper: Shopper, product: string, count: number, now: number, key?: string) {
-    return this.#ask({ shopper, command: ["joinList", product, count], key }, now, () =>
-      joinList(this.#shop, shopper, product, count),
+    return this.#ask({ shopper, command: ["joinList", product, count], key }, now, (now) =>
+      joinList(this.#shop, shopper, { product, count }, now),
     );
   }
 
@@ -312,11 +313,4 @@ export class ShopBook implements ShopCalls {
     expireBasket(this.#shop, this.#shop.baskets.get(visitor), now);
     return this.#shop.baskets.get(visitor);
   }
-}
-
-/** Whether a product is shown in a room, or at all where no room is named. */
-function isShownIn(product: Product, room: string | null, now: number): boolean {
-  if (product.isPool || (product.isHiddenBefore && product.saleStart !== null && now < product.saleStart))
-    return false;
-  return room === null || product.rooms === null || product.rooms.includes(room);
 }

@@ -196,7 +196,8 @@ export class ReferenceShop {
     return this.#do(now, () => {
       const wanted = stock.products.get(product);
       if (policies.offerMs === null) return refusal("invalid");
-      if (!wanted?.isForSale || !isSoldIn(wanted, room, stock.products)) return refusal("notOffered");
+      if (!wanted?.isForSale || !isSoldIn(wanted, room, stock.products) || isNotShownYet(wanted, now))
+        return refusal("notOffered");
       if (!this.#shop.list.some(isMine)) {
         const left = stock.isShut(product, lane) ? 0 : stock.available(product, lane);
         if (left === null || left >= count) return refusal("invalid");

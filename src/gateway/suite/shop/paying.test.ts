@@ -46,6 +46,35 @@ test(
   },
 );
 
+test("a pass that is lent to others gets nobody past the payment line", async (t) => {
+  const stage = await openPayStage(t);
+  const [one, two] = [await finisher(stage), await finisher(stage)];
+  await one.isIn("/pay");
+  two.cookies.set("fairgate_pay", one.cookies.get("fairgate_pay")!);
+  const answers = await Promise.all([one, two, two].map((visitor) => shop(visitor, "POST pay")));
+  assert.deepEqual(
+    answers.map(({ status, words }) => [status, words.reason ?? null, words.room ?? null]),
+    [
+      [200, null, null],
+      [403, "noPaymentPass", "pay"],
+      [403, "noPaymentPass", "pay"],
+    ],
+  );
+  assert.equal((await stage.desk.orders(0, 10)).length, 1);
+});
+
+test("the same call with the same key is answered the same, also when it sold", async (t) => {
+  const stage = await openPayStage(t);
+  const visitor = await finisher(stage);
+  await visitor.isIn("/pay");
+  const keyed = { headers: { "idempotency-key": "pay" } };
+  const paid = await shop(visitor, "POST pay", keyed);
+  const again = await shop(visitor, "POST pay", keyed);
+  assert.deepEqual([again.status, again.words], [paid.status, paid.words]);
+  assert.equal((await shop(visitor, "POST pay")).words.reason, "expired");
+  assert.equal((await stage.desk.orders(0, 10)).length, 1);
+});
+
 test("whoever leaves while paying, or lets the time run out, makes room too", async (t) => {
   const stage = await openPayStage(t);
   const inPay = async () => (await stage.engine.counts("pay")).onSite;

@@ -13,15 +13,31 @@ export interface KeptAnswer {
   readonly at: number;
 }
 
+interface Entry {
+  readonly at: number;
+  readonly text: string;
+  /** Among all ids. */
+  readonly position: number;
+  /** The id of the same owner's next answer. */
+  next: string | null;
+}
+
+/** Whose name stands before the first slash of the ids. */
+interface Owner {
+  /** Characters of their answers. */
+  length: number;
+  oldest: string;
+  newest: string;
+}
+
 export class KeptAnswers {
   readonly #changes: ChangedRecords;
   readonly #prefix: string;
   readonly #keptMs: number;
-  readonly #answers = new Map<string, { readonly at: number; readonly text: string }>();
+  readonly #answers = new Map<string, Entry>();
   /** Their ids in the order of their times. */
   readonly #ids = new Queue<string>();
-  /** How many characters are kept, by what stands before the first slash of the ids. */
-  readonly #lengths = new Map<string, number>();
+  readonly #owners = new Map<string, Owner>();
 
   constructor(changes: ChangedRecords, { prefix, keptMs }: { prefix: string; keptMs: number }) {
     this.#changes = changes;
@@ -44,7 +60,13 @@ export class KeptAnswers {
 
   /** How many characters are kept of one owner, whose name is before the slash in their ids. */
   lengthOf(owner: string): number {
-    return this.#lengths.get(owner) ?? 0;
+    return this.#owners.get(owner)?.length ?? 0;
+  }
+
+  /** Forgets an owner's oldest, before its time. */
+  forgetOldestOf(owner: string): void {
+    const oldest = this.#owners.get(owner)?.oldest;
+    if (oldest !== undefined) this.#forget(oldest);
   }
 
   get nextEndAt(): number | null {
@@ -57,10 +79,7 @@ export class KeptAnswers {
     const id = this.#ids.oldest;
     const kept = id === null ? undefined : this.#answers.get(id);
     if (id === null || !kept || kept.at + this.#keptMs > now) return false;
-    this.#answers.delete(id);
-    this.#count(id, -kept.text.length);
-    this.#ids.removeOldest();
-    this.#changes.remove(this.#prefix + id);
+    this.#forget(id);
     return true;
   }
 
@@ -73,17 +92,30 @@ export class KeptAnswers {
     for (const { id, kept } of answers.sort((a, b) => a.kept.at - b.kept.at)) this.#add(id, kept);
   }
 
-  #add(id: string, kept: { readonly at: number; readonly text: string }): void {
-    this.#answers.set(id, kept);
-    this.#ids.push(id);
-    this.#count(id, kept.text.length);
+  #add(id: string, { at, text }: { readonly at: number; readonly text: string }): void {
+    this.#answers.set(id, { at, text, position: this.#ids.push(id), next: null });
+    const name = ownerOf(id);
+    const owner = this.#owners.get(name);
+    if (!owner) {
+      this.#owners.set(name, { length: text.length, oldest: id, newest: id });
+      return;
+    }
+    this.#answers.get(owner.newest)!.next = id;
+    owner.newest = id;
+    owner.length += text.length;
   }
 
-  #count(id: string, change: number): void {
-    const owner = ownerOf(id);
-    const length = this.lengthOf(owner) + change;
-    if (length === 0) this.#lengths.delete(owner);
-    else this.#lengths.set(owner, length);
+  /** `id`: its owner's oldest. */
+  #forget(id: string): void {
+    const { text, position, next } = this.#answers.get(id)!;
+    this.#answers.delete(id);
+    this.#ids.remove(position);
+    const name = ownerOf(id);
+    const owner = this.#owners.get(name)!;
+    owner.length -= text.length;
+    if (next === null) this.#owners.delete(name);
+    else owner.oldest = next;
+    this.#changes.remove(this.#prefix + id);
   }
 }
 

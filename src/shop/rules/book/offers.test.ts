@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
+import {
+  catalogueOf,
+  codeOfRefusal,
+  granted,
+  PlainShop,
+  SHOP_OPENS_AT,
+  wishFor,
+} from "../../../testing/shop/plain-shop.ts";
 
 const MINUTE_MS = 60_000;
 const POLICIES = { offerMs: 5 * MINUTE_MS, shoppingWindowMs: 10 * MINUTE_MS };
@@ -188,4 +195,31 @@ test("who comes back within the window by an offer goes on browsing until its en
   assert.deepEqual([shop.basket("ann").phase, shop.basket("ann").holds.length], ["browsing", 1]);
   shop.pass(POLICIES.shoppingWindowMs - POLICIES.offerMs);
   assert.equal(shop.basket("ann").phase, "done");
+});
+
+test("many who want more than ever comes back do not keep it from those behind them", () => {
+  const shop = soldOutShop();
+  for (let n = 0; n < 300; n++) join(shop, `greedy${n}`, 3);
+  for (const visitor of ["ann", "bob"]) join(shop, visitor);
+  granted(shop.undo("owner", "1"));
+  assert.equal(shop.basket("ann").holds.length, 1);
+  assert.equal(shop.book.basket("bob", shop.now), null);
+  granted(shop.undo("owner", "2"));
+  assert.equal(shop.basket("bob").holds.length, 1);
+  assert.equal(shop.left("seat"), 0);
+});
+
+test("a waiting list says nothing of a product that is not shown yet", () => {
+  const saleStart = SHOP_OPENS_AT + 10 * MINUTE_MS;
+  const written = catalogueOf(
+    { seat: { stock: 2, saleStart, hiddenBefore: true }, cap: { stock: 0, saleStart } },
+    POLICIES,
+  );
+  const shop = new PlainShop(written);
+  const { now } = shop;
+  const join = (product: string, count: number) =>
+    shop.kept(shop.book.joinList(shop.shopper("ann"), product, count, now));
+  for (const count of [2, 3])
+    assert.deepEqual(join("seat", count), { ...join("none", count), product: "seat" });
+  assert.equal(join("cap", 1).kind, "listed");
 });

@@ -4,6 +4,7 @@
  * Someone who wants more than has come back is passed over, as in a tie. Nobody is offered anything while they pay.
  */
 
+import { isShownIn, own } from "../availability.ts";
 import type { ListAnswer, Shopper } from "../commands.ts";
 import type { Basket } from "./baskets.ts";
 import { beginBasket, takeLines } from "./life.ts";
@@ -12,14 +13,21 @@ import { contextOf, invalid, noteAddition, whyNotAllowed, whyNotInStock } from "
 import type { ShopState } from "./shop-state.ts";
 import { LISTED_MAX, LISTS_EACH_MAX, type ListEntry } from "./waiting-lists.ts";
 
-/** How many entries of one list are looked at when something has come back. */
+/** How many entries of one list are looked at when something has come back, and as many again of those it would do for. */
 const LOOKED_AT_MAX = 100;
+/** Beyond those, how many are passed over that want more: a few who want everything do not keep it from the others. */
+const PASSED_OVER_MAX = 10_000;
 
-export function joinList(shop: ShopState, shopper: Shopper, product: string, count: number): ListAnswer {
+export function joinList(
+  shop: ShopState,
+  shopper: Shopper,
+  { product, count }: { readonly product: string; readonly count: number },
+  now: number,
+): ListAnswer {
   const { offerMs } = shop.catalogue.policies;
   const sold = shop.catalogue.products.get(product);
   if (offerMs === null) return invalid(product, "the shop has no waiting list");
-  if (!sold?.isForSale || (sold.rooms !== null && !sold.rooms.includes(shopper.room)))
+  if (!sold?.isForSale || !isShownIn(sold, shopper.room, now))
     return { kind: "refused", code: "notOffered", product, reason: "there is no such product" };
   if (!Number.isSafeInteger(count) || count < 1)
     return invalid(product, `the count must be a whole number from 1, not ${String(count)}`);
@@ -57,15 +65,36 @@ export function offerReturned(shop: ShopState, touched: readonly string[], now: 
 }
 
 function offerInOrder(shop: ShopState, product: string, when: { offerMs: number; now: number }): boolean {
+  let passedOver = 0;
   let looked = 0;
   let hasOffered = false;
+  let left = new Map<string, number>();
   for (const entry of shop.lists.entries(product)) {
-    if (++looked > LOOKED_AT_MAX) break;
+    const { lane, visitor } = entry.shopper;
+    if (looked >= 2 * LOOKED_AT_MAX || passedOver >= PASSED_OVER_MAX) break;
+    if (!left.has(lane)) left.set(lane, unitsLeft(shop, product, lane));
+    if (looked >= LOOKED_AT_MAX && entry.count > left.get(lane)!) {
+      passedOver++;
+      continue;
+    }
+    looked++;
     const outcome = offer(shop, entry, when);
-    if (outcome !== "later") shop.lists.remove(product, entry.shopper.visitor);
-    hasOffered ||= outcome === "offered";
+    if (outcome !== "later") shop.lists.remove(product, visitor);
+    if (outcome !== "offered") continue;
+    hasOffered = true;
+    left = new Map();
   }
   return hasOffered;
+}
+
+/** How many of a product there are for a lane, with its parts. */
+function unitsLeft({ stock }: ShopState, product: string, lane: string): number {
+  let most = Number.POSITIVE_INFINITY;
+  for (const [part, units] of stock.needs.of(product)) {
+    const left = own(stock.products.get(part)!, stock.stateOf(part), lane);
+    if (left !== null) most = Math.min(most, Math.floor(left / units));
+  }
+  return most;
 }
 
 /** `never`: this visitor cannot have it, so they are on the list no more. */

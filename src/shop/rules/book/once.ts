@@ -8,7 +8,10 @@ import type { ShopRefusal } from "../commands.ts";
 import type { ShopState } from "./shop-state.ts";
 
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 200;
-/** Characters of answers that are kept for one visitor: hundreds of answers, or a few with very large baskets. */
+/**
+ * Characters of answers that are kept for one visitor: hundreds of answers, or a few with very large baskets. Beyond that the
+ * oldest are forgotten: whoever repeats a call does so within seconds, and nobody should be kept from paying.
+ */
 export const KEPT_LENGTH_MAX = 1_000_000;
 /** A longer command is kept as its hash. */
 const COMMAND_LENGTH_MAX = 200;
@@ -41,10 +44,10 @@ export function once<Answer extends { readonly kind: string }>(
     return kept.asked === asked
       ? (kept.answer as Answer)
       : parts.wrong("the idempotency key was used for another command");
-  if (scope !== ORGANISER && shop.keys.lengthOf(scope) >= KEPT_LENGTH_MAX)
-    return parts.wrong("too many idempotency keys were used today");
   const answer = parts.work();
-  if (answer.kind !== "refused") shop.keys.keep(id, { asked, answer, at: now });
+  if (answer.kind === "refused") return answer;
+  while (scope !== ORGANISER && shop.keys.lengthOf(scope) >= KEPT_LENGTH_MAX) shop.keys.forgetOldestOf(scope);
+  shop.keys.keep(id, { asked, answer, at: now });
   return answer;
 }
 

@@ -4,6 +4,7 @@
  * A wish is whole: what it chooses is looked for first among the options and choices of its own product, then of its required
  * parts in their order. A set whose minimum is missing is filled before others, and an option is taken last.
  */
+import { isNotYetShown } from "../availability.ts";
 import type { Product } from "../catalogue.ts";
 import type { ShopRefusal, Wish } from "../commands.ts";
 import { chosenFrom, type HeldLine } from "./holds.ts";
@@ -126,8 +127,7 @@ class Planner {
   #offered({ product: id, count }: Wish): Product | null {
     const { shop, room, now, lane, isOffer } = this.#context;
     const product = shop.catalogue.products.get(id);
-    const isHidden = product?.isHiddenBefore && product.saleStart !== null && now < product.saleStart;
-    if (!product || product.isPool || isHidden)
+    if (!product || product.isPool || isNotYetShown(product, now))
       return this.#refuse("notOffered", id, "there is no such product");
     if (product.rooms !== null && !product.rooms.includes(room))
       return this.#refuse("notOffered", id, "it is not sold in this room");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seededFraction } from "../../../sim/hand-world.ts";
 import { Queue } from "./queue.ts";
 
 test("items come out in their order, wherever others were removed", () => {
@@ -34,4 +35,25 @@ test("a stored item goes to its own position, and those before it that are gone 
   queue.removeOldest();
   assert.equal(queue.oldest, "ten");
   assert.equal(queue.push("eleven"), 11);
+});
+
+test("how many are before a position is told, wherever others were removed or come again", () => {
+  const queue = new Queue<number>(3);
+  const has = new Set<number>();
+  const fraction = seededFraction(1);
+  const below = (limit: number) => Math.floor(fraction() * limit);
+  for (let n = 0; n < 5_000; n++) {
+    if (n % 50 === 0) queue.putAt(queue.next + below(700), n);
+    else queue.push(n);
+    has.add(queue.next - 1);
+    for (const position of has) {
+      if (below(3) > 0) break;
+      queue.remove(position);
+      queue.remove(position);
+      has.delete(position);
+    }
+    if (n % 100 > 0) continue;
+    const asked = queue.next - below(2_000);
+    assert.equal(queue.before(asked), [...has].filter((position) => position < asked).length);
+  }
 });

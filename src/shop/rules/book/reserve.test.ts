@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { customerOfVisit } from "../../../core/visit-name.ts";
 import { proves } from "../../../testing/requirements/proves.ts";
 import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
 import { LINES_MAX } from "./plan.ts";
@@ -226,6 +227,17 @@ test("who says who they are only later takes what is in the basket along", () =>
   assert.equal(codeOfRefusal(shop.hold("two", "seat")), "limitReached");
   shop.shopper("one", { customer: "one" });
   assert.equal(codeOfRefusal(shop.hold("one", "seat")), "limitReached");
+});
+
+test("who said who they are does not become nameless again, so that their limit begins anew", () => {
+  const shop = new PlainShop(catalogueOf({ seat: { stock: 100, limitPerCustomer: 2 }, cap: { stock: 9 } }));
+  for (const visit of ["one", "two"]) shop.shopper(visit, { customer: "carol" });
+  granted(shop.hold("one", wishFor("seat", 2)));
+  for (const nameless of ["one", customerOfVisit("one")]) {
+    shop.shopper("one", { customer: nameless });
+    granted(shop.hold("one", "cap"));
+    assert.equal(codeOfRefusal(shop.hold("two", "seat")), "limitReached");
+  }
 });
 
 test("the window of additions counts those from before their owner said who they are", () => {

@@ -3,6 +3,7 @@
  * choices to a hold; `undo` releases one again. All three only while browsing.
  */
 
+import { isVisitName } from "../../../core/visit-name.ts";
 import { unitsLacking } from "../availability.ts";
 import type { BasketAnswer, Shopper, ShopRefusal, Wish } from "../commands.ts";
 import { limitedUnits, limitReached, withAddition } from "../limits.ts";
@@ -159,7 +160,8 @@ function windowEndOf(shop: ShopState, { admittedAt }: Shopper): number {
 
 /** Whom limits count for once a visitor with this basket has shown who they are. Nobody becomes nameless again. */
 function customerOf(basket: Basket | undefined, customer: string): string {
-  return basket && customer === basket.visitor ? basket.customer : customer;
+  const isNameless = customer === basket?.visitor || isVisitName(customer);
+  return basket && isNameless ? basket.customer : customer;
 }
 
 /** Counts a basket for the customer who its owner turned out to be. */

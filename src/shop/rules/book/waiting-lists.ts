@@ -66,14 +66,10 @@ export class WaitingLists {
 
   /** Null: the visitor is not on this list. */
   unitPlaceOf(product: string, visitor: string): ListPlace | null {
-    const listed = this.#lists.get(product)?.byVisitor.get(visitor);
-    if (!listed) return null;
-    let ahead = 0;
-    for (const { number } of this.entries(product)) {
-      if (number >= listed.entry.number) break;
-      ahead++;
-    }
-    return { product, count: listed.entry.count, ahead };
+    const list = this.#lists.get(product);
+    const listed = list?.byVisitor.get(visitor);
+    if (!list || !listed) return null;
+    return { product, count: listed.entry.count, ahead: list.queue.before(listed.position) };
   }
 
   add(product: string, shopper: Shopper, count: number): void {
