@@ -105,6 +105,14 @@ export async function openFairgate(
       ...{ settings, amend, engine, world, fileLimit: filesMax, relief, accessLog: log, shopOf },
     });
     opened.defer(() => proxied.close());
+    opened.defer(
+      engine.subscribe({
+        onRevoked: (room, visit) => {
+          const shop = proxied.gateway.settings.rooms[room]?.shop;
+          if (shop) shops.get(shop)?.counter.visitEnded(visit);
+        },
+      }),
+    );
     const state = { isDraining: false, file: settings };
     const inTurn = oneAtATime();
     const turnKeys = async () => {

@@ -33,6 +33,7 @@ const METHODS: Readonly<Record<keyof ShopDesk, MethodKind>> = {
   enterPayment: { keyAt: 2 },
   pay: { keyAt: 3 },
   leave: { keyAt: 2 },
+  visitEnded: { keyAt: null },
   setPaymentDoor: { keyAt: null },
   adjust: { keyAt: 4 },
   reopen: { keyAt: null },

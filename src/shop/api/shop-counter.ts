@@ -114,6 +114,12 @@ export class ShopCounter implements VisitorShop {
     this.#feeds.touch();
   }
 
+  /** A visit to one of its rooms was ended by somebody's word. */
+  visitEnded(visitor: string): void {
+    const { desk, world } = this.#parts;
+    desk.visitEnded(visitor, world.clock.now()).then(() => this.changed(), this.#onFailure);
+  }
+
   /** Hears what others have to be shown anew. */
   hear({ visitors }: Pick<ShopNews, "visitors">): void {
     for (const visitor of visitors) this.#visits.left(visitor);

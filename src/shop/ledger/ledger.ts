@@ -170,6 +170,10 @@ export class Ledger {
     return this.#run((book) => book.leave(...args));
   }
 
+  visitEnded(...args: Arguments<"visitEnded">) {
+    return this.#run((book) => book.visitEnded(...args));
+  }
+
   setPaymentDoor(...args: Arguments<"setPaymentDoor">) {
     return this.#run((book) => book.setPaymentDoor(...args));
   }

@@ -279,6 +279,8 @@ export interface ShopCalls {
   /** Begins an attempt; its id is handed in. */
   pay(shopper: Shopper, fresh: { readonly attempt: string }, now: number, key?: string): PayAnswer;
   leave(shopper: Shopper, now: number, key?: string): BasketAnswer;
+  /** The visit was ended by its holder, the origin or the operator: a basket that is not finished gives everything back. */
+  visitEnded(visitor: string, now: number): void;
   setPaymentDoor(isOpen: boolean, now: number): void;
   /** Changes a product's stock by `delta`. */
   adjust(product: string, delta: number, shortfall: Shortfall, now: number, key?: string): StockAnswer;

@@ -13,7 +13,7 @@
 import { isShownIn } from "./availability.ts";
 import type { Basket } from "./book/baskets.ts";
 import type { RecordChange } from "./book/changed-records.ts";
-import { enterPayment, finish, leave } from "./book/checkout.ts";
+import { enterPayment, finish, leave, visitEnded } from "./book/checkout.ts";
 import { type Contender, decideTogether, mayTie, scarceFor } from "./book/contests.ts";
 import { expire, expireBasket, nextDeadline } from "./book/expiry.ts";
 import { viewOf } from "./book/life.ts";
@@ -142,6 +142,10 @@ export class ShopBook implements ShopCalls {
 
   leave(shopper: Shopper, now: number, key?: string): BasketAnswer {
     return this.#ask({ shopper, command: ["leave"], key }, now, (now) => leave(this.#shop, shopper, now));
+  }
+
+  visitEnded(visitor: string, now: number): void {
+    this.#do(now, (now) => visitEnded(this.#shop, visitor, now));
   }
 
   setPaymentDoor(isOpen: boolean, now: number): void {

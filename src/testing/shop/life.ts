@@ -211,7 +211,8 @@ export class Life {
           | "leave"
           | "pay"
           | "joinList"
-          | "leaveList";
+          | "leaveList"
+          | "visitEnded";
       }
     >,
   ): Promise<void> {
@@ -248,6 +249,10 @@ export class Life {
       case "joinList": {
         const answer = await both.shop.joinList(shopper, LISTED, step.count, now);
         return this.#agree(answer, both.reference.joinList(shopper, LISTED, step.count, now));
+      }
+      case "visitEnded": {
+        await both.shop.visitEnded(shopper.visitor, now);
+        return both.reference.visitEnded(shopper.visitor, now);
       }
       case "leaveList": {
         await both.shop.leaveList(shopper, LISTED, now);

@@ -189,6 +189,13 @@ export class ReferenceShop {
     });
   }
 
+  visitEnded(visitor: string, now: number): void {
+    this.#do(now, () => {
+      const basket = this.#shop.basketOf(visitor);
+      if (basket?.phase === "browsing") this.#shop.depart(basket);
+    });
+  }
+
   joinList(shopper: Shopper, product: string, count: number, now: number): ListAnswer | PlainRefusal {
     const { stock, policies } = this.#shop;
     const { visitor, lane, room } = shopper;

@@ -23,6 +23,7 @@ type BookCalls = Pick<
       | "enterPayment"
       | "pay"
       | "leave"
+      | "visitEnded"
       | "joinList"
       | "leaveList"
       | "decide"

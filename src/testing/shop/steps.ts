@@ -55,7 +55,7 @@ export type ShopStep =
       readonly kind: "cancelled" | "refunded";
     }
   | { readonly do: "joinList"; readonly who: number; readonly count: number }
-  | { readonly do: "leaveList"; readonly who: number }
+  | { readonly do: "leaveList" | "visitEnded"; readonly who: number }
   | { readonly do: "tie"; readonly product: number; readonly who: readonly number[]; readonly count: number }
   | { readonly do: "pass"; readonly seconds: number };
 
@@ -107,6 +107,7 @@ export const shopStep: fc.Arbitrary<ShopStep> = fc.oneof(
   },
   { weight: 4, arbitrary: step("joinList", { who, count: fc.constantFrom(1, 1, 2) }) },
   { weight: 1, arbitrary: step("leaveList", { who }) },
+  { weight: 1, arbitrary: step("visitEnded", { who }) },
   {
     weight: 3,
     arbitrary: step("tie", {

@@ -49,6 +49,14 @@ export function leave(shop: ShopState, shopper: Shopper, now: number): BasketAns
   return answer(shop, basket);
 }
 
+/** The visit was ended by somebody's word: who was still browsing gives everything back. */
+export function visitEnded(shop: ShopState, visitor: string, now: number): void {
+  const basket = shop.baskets.get(visitor);
+  if (basket?.phase !== "browsing") return;
+  depart(shop, basket, "leave", now);
+  shop.unasked.add(visitor);
+}
+
 /** What happens at the end of browsing, and of offers in the basket. */
 export function endBrowsing(shop: ShopState, basket: Basket, now: number): void {
   const isOver = ({ offerEndsAt }: { offerEndsAt: number | null }) =>
