@@ -50,13 +50,14 @@ end
 -- Token, milliseconds, and "1" when an owner would have come back by now, if there is one: also without any records, since Redis may
 -- have lost them.
 register("take", function(keys, args)
-  local state, live = names(keys[1])
+  local state, live, records = names(keys[1])
   local owner = redis.call("GET", live)
   if owner and owner ~= args[1] then return { "held" } end
   if not owner and args[3] ~= "1" and redis.call("HGET", state, "isFree") ~= "1" then return { "held" } end
   redis.call("SET", live, args[1], "PX", args[2])
   redis.call("HSET", state, "owner", args[1], "isFree", "0")
-  return { "taken", tonumber(redis.call("HGET", state, "seq") or "0"), redis.call("HGET", state, "alarm") or "" }
+  local seq, alarm = redis.call("HGET", state, "seq") or "0", redis.call("HGET", state, "alarm") or ""
+  return { "taken", tonumber(seq), alarm, redis.call("HLEN", records) }
 end)
 
 -- Token, milliseconds, number of the write before, number of this write, alarm, records. With the same number twice it writes

@@ -142,7 +142,7 @@ export class SharedLedger {
     const here: Here = { disk, ledger, desk: new CallDesk(parts, ledger.methods, () => disk.isOwned) };
     this.#here = here;
     world.log.info({ shop }, "this gateway keeps the shop's stock");
-    void ledger.broken.then(() => this.#onLost(here));
+    void Promise.race([disk.gone, ledger.broken]).then(() => this.#onLost(here));
   }
 
   async #onLost(here: Here): Promise<void> {

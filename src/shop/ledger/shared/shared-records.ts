@@ -26,6 +26,8 @@ export type WriteOutcome = "kept" | "behind" | "lost";
 export interface TakenRecords {
   readonly seq: number;
   readonly alarmAt: number | null;
+  /** How many records there are. */
+  readonly count: number;
 }
 
 export interface SharedRecordsParts {
@@ -60,9 +62,9 @@ export class SharedRecords {
   /** Takes them when nobody owns them; null: somebody does, or may. */
   async take(mayTakeOver: boolean): Promise<TakenRecords | null> {
     const { leaseMs } = this.#parts;
-    const [said, seq, alarm] = await this.#call("take", [`${leaseMs}`, mayTakeOver ? "1" : "0"]);
+    const [said, seq, alarm, count] = await this.#call("take", [`${leaseMs}`, mayTakeOver ? "1" : "0"]);
     if (said !== "taken") return null;
-    return { seq: Number(seq), alarmAt: alarm === "" ? null : Number(alarm) };
+    return { seq: Number(seq), alarmAt: alarm === "" ? null : Number(alarm), count: Number(count) };
   }
 
   /** All records, for their owner: some may come twice. */
