@@ -58,12 +58,18 @@ interface GatewayOfShop {
 
 async function openGateway(
   shop: string,
-  { leaseMs = LEASE_MS, callTimeoutMs = CALL_TIMEOUT_MS, server = redis } = {},
+  {
+    leaseMs = LEASE_MS,
+    callTimeoutMs = CALL_TIMEOUT_MS,
+    server = redis,
+    clock = { now: () => Date.now() },
+  } = {},
 ): Promise<GatewayOfShop> {
   const link = await openTestLink([server.port], { library: libraryWithLedgers() });
   const heard: string[] = [];
+  const machine = realWorld();
   const shops = new RedisShops({
-    ...{ link, world: realWorld(), prefix: PREFIX, leaseMs, callTimeoutMs },
+    ...{ link, world: { ...machine, clock }, machine, prefix: PREFIX, leaseMs, callTimeoutMs },
     kept: { replicas: 0, timeoutMs: 1_000 },
     tell: (_, { visitors, products }) => heard.push(...visitors, ...products.map(({ id }) => id)),
     learn: () => heard.push("learn"),
@@ -163,6 +169,41 @@ describe("shops in Redis", { concurrency: 4 }, () => {
     await two.close();
     assert.equal(granted([await hold(one.desk, "dan")]), 1, "it takes the ledger over again");
     await one.close();
+  });
+
+  test("a Redis restored from before the gateway took the ledger gets everything back from it", async () => {
+    const [one, two] = [await openGateway("restored"), await openGateway("restored")];
+    await sell(one.desk, 10);
+    const base = sharedBase(PREFIX, "restored");
+    const copy = async (from: string, to: string) => {
+      for (const part of ["state", "records"])
+        await redis.command("COPY", `${base}:${part}${from}`, `${base}:${part}${to}`, "REPLACE");
+    };
+    assert.equal(granted([await hold(one.desk, "ann")]), 1);
+    await copy("", "-old");
+    assert.equal(granted([await hold(one.desk, "bob")]), 1);
+    await one.close();
+    assert.equal(granted([await hold(two.desk, "cid")]), 1);
+    await redis.command("DEL", `${base}:live`);
+    await copy("-old", "");
+    assert.equal(granted([await hold(two.desk, "dan")]), 1);
+    await two.die();
+    const three = await openGateway("restored");
+    assert.deepEqual((await three.desk.stock("seat"))!.counts, { reserved: 4, pending: 0, sold: 0 });
+    assert.equal((await three.desk.verify()).kind, "clean");
+    await three.close();
+  });
+
+  test("a ledger does not go by the line's clock, which may stand still or be set forward", async () => {
+    const clock = { now: () => 1_000_000 };
+    const one = await openGateway("clock", { clock, callTimeoutMs: 1_000 });
+    const two = await openGateway("clock", { clock });
+    await sell(two.desk, 10);
+    assert.equal(granted([await hold(two.desk, "ann")]), 1);
+    await one.die();
+    assert.equal(granted([await hold(two.desk, "bob")]), 1);
+    await assert.rejects(hold(one.desk, "cid"), { name: "ShopAway" });
+    await two.close();
   });
 
   test("writes that Redis loses in a failover are written anew by the gateway that keeps the ledger", async () => {

@@ -68,6 +68,8 @@ export function libraryWithLedgers(rooms: Library | null = null): Library {
 }
 
 export interface RedisShopsParts extends LedgersParts {
+  /** With the machine's own clock; that of `world` is the line's. */
+  readonly machine: World;
   readonly link: RedisLink;
   readonly prefix: string;
   readonly kept: KeptBy;
@@ -84,7 +86,7 @@ export class RedisShops implements Ledgers {
   }
 
   open(shop: string, settings: Settings): ShopDesk {
-    const { link, prefix, kept, world, tell, learn, leaseMs, callTimeoutMs } = this.#parts;
+    const { link, prefix, kept, world, machine, tell, learn, leaseMs, callTimeoutMs } = this.#parts;
     const news = `${sharedBase(prefix, shop)}:news`;
     const publish = (text: string) => void link.command(null, ["PUBLISH", news, text]).catch(() => {});
     const stop = link.hear(news, {
@@ -92,7 +94,7 @@ export class RedisShops implements Ledgers {
       onGap: () => learn(shop),
     });
     const ledger = new SharedLedger({
-      ...{ shop, link, prefix, kept, world, className: SHOP_CLASS, methods: METHODS },
+      ...{ shop, link, prefix, kept, world: machine, className: SHOP_CLASS, methods: METHODS },
       ...(leaseMs !== undefined && { leaseMs }),
       ...(callTimeoutMs !== undefined && { callTimeoutMs }),
       open: (disk) => openHere(disk, { shop, settings, world, publish }),
