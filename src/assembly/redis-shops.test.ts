@@ -1,5 +1,7 @@
 /** Shops that several gateways share, in a real Redis. */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { settingsFrom } from "../config/load.ts";
 import type { Settings } from "../config/schema.ts";
@@ -9,7 +11,7 @@ import type { BasketAnswer, Shopper } from "../shop/rules/commands.ts";
 import { eventually } from "../testing/cli/eventually.ts";
 import { STAGE_SECRET } from "../testing/gateway/stage.ts";
 import { realWorld } from "../testing/real-world.ts";
-import { openTestLink } from "../testing/redis/open-link.ts";
+import { openTestLink, type TestLink } from "../testing/redis/open-link.ts";
 import { type RedisServer, startRedis } from "../testing/redis/servers.ts";
 import { catalogueOf, wishFor } from "../testing/shop/plain-shop.ts";
 import { OTHER_CHECKS } from "./other-checks.ts";
@@ -35,14 +37,16 @@ async function ownRedis(): Promise<RedisServer> {
   return server;
 }
 
-function settingsOf(shop: string): Settings {
+function settingsOf(shop: string, webhook: string | null): Settings {
+  const orders = webhook && { orders: { webhook, secretVariable: "ORDERS" } };
   const given = {
     ...{ secret: STAGE_SECRET, redis: { url: `redis://127.0.0.1:${redis.port}` } },
     origin: { addresses: ["http://127.0.0.1:1"] },
-    shops: { [shop]: {} },
+    shops: { [shop]: { ...orders } },
     rooms: { main: { totalActiveUsers: 1, shop } },
   };
-  const result = settingsFrom(given, { environment: {}, readFile: () => "", ...OTHER_CHECKS });
+  const environment = { ORDERS: `whsec_${Buffer.alloc(32).toString("base64")}` };
+  const result = settingsFrom(given, { environment, readFile: () => "", ...OTHER_CHECKS });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.settings;
 }
@@ -51,6 +55,7 @@ interface GatewayOfShop {
   readonly desk: ShopDesk;
   readonly shops: RedisShops;
   readonly heard: string[];
+  readonly link: TestLink;
   /** As if the process had been killed. */
   die(): Promise<void>;
   close(): Promise<void>;
@@ -63,6 +68,7 @@ async function openGateway(
     callTimeoutMs = CALL_TIMEOUT_MS,
     server = redis,
     clock = { now: () => Date.now() },
+    webhook = null as string | null,
   } = {},
 ): Promise<GatewayOfShop> {
   const link = await openTestLink([server.port], { library: libraryWithLedgers() });
@@ -74,9 +80,9 @@ async function openGateway(
     tell: (_, { visitors, products }) => heard.push(...visitors, ...products.map(({ id }) => id)),
     learn: () => heard.push("learn"),
   });
-  const desk = shops.open(shop, settingsOf(shop));
+  const desk = shops.open(shop, settingsOf(shop, webhook));
   const die = () => link.close();
-  const gateway = { desk, shops, heard, die, close: () => shops.close().finally(() => link.close()) };
+  const gateway = { desk, shops, heard, link, die, close: () => shops.close().finally(() => link.close()) };
   opened.push(gateway);
   return gateway;
 }
@@ -192,6 +198,65 @@ describe("shops in Redis", { concurrency: 4 }, () => {
     assert.deepEqual((await three.desk.stock("seat"))!.counts, { reserved: 4, pending: 0, sold: 0 });
     assert.equal((await three.desk.verify()).kind, "clean");
     await three.close();
+  });
+
+  test("whoever takes over has every gateway read everything anew: the one before may not have told all", async () => {
+    const [one, two, three] = [
+      await openGateway("anew"),
+      await openGateway("anew"),
+      await openGateway("anew"),
+    ];
+    await sell(one.desk, 10);
+    await one.die();
+    for (const { heard } of [two, three]) heard.length = 0;
+    assert.equal(granted([await hold(two.desk, "ann")]), 1);
+    await eventually("both read it", () => [two, three].every(({ heard }) => heard.includes("learn")));
+    await Promise.all([two.close(), three.close()]);
+  });
+
+  test("news that cannot be published are made up for", async () => {
+    const one = await openGateway("news");
+    await sell(one.desk, 10);
+    await eventually("the catalogue is told", () => one.heard.includes("seat"));
+    one.heard.length = 0;
+    const command = one.link.command.bind(one.link);
+    let lost = 0;
+    one.link.command = (key, words) =>
+      words[1]?.endsWith(":news") && lost++ < 2 ? Promise.reject(new Error("away")) : command(key, words);
+    assert.equal(granted([await hold(one.desk, "ann")]), 1);
+    await eventually("everything is read anew", () => one.heard.includes("learn"));
+    await one.close();
+  });
+
+  test("a gateway that ends does not wait for long for a webhook that is not answered: the next one sends it again", async () => {
+    const ids: unknown[] = [];
+    let isGivenUp = false;
+    const organiser = createServer((asked, answer) => {
+      answer.on("close", () => {
+        isGivenUp = true;
+      });
+      // The first gets no answer.
+      if (ids.push(asked.headers["webhook-id"]) > 1) answer.end();
+    });
+    await new Promise<void>((resolve) => organiser.listen(0, "127.0.0.1", resolve));
+    opened.push({ close: async () => void organiser.close().closeAllConnections() });
+    const webhook = `http://127.0.0.1:${(organiser.address() as AddressInfo).port}/`;
+    const one = await openGateway("webhook", { webhook });
+    await sell(one.desk, 10);
+    const two = await openGateway("webhook", { webhook });
+    await hold(one.desk, "ann");
+    await one.desk.finish(shopper("ann"), Date.now());
+    await one.desk.pay(shopper("ann"), { attempt: "a1" }, Date.now());
+    const event = { id: "e1", attempt: "a1", kind: "succeeded" } as const;
+    const parts = { orderId: "o1", secrets: Array(await one.desk.ticketCount("a1")).fill("s") };
+    assert.equal((await one.desk.payment(event, parts, Date.now())).action, "none");
+    await eventually("it is sent", () => ids.length === 1);
+    await one.close();
+    assert.equal(isGivenUp, false, "it did not wait for the webhook's end");
+    assert.equal((await two.desk.orders(0, 10)).length, 1);
+    await eventually("it is sent again", () => ids.length === 2);
+    assert.equal(ids[0], ids[1]);
+    await two.close();
   });
 
   test("a ledger does not go by the line's clock, which may stand still or be set forward", async () => {
