@@ -238,6 +238,29 @@ describe("shops in Redis", { concurrency: 4 }, () => {
     await one.close();
   });
 
+  test("time to shop is over in time though the gateway that kept the ledger dies, and nobody asks", async () => {
+    const [one, two] = [await openGateway("alarm"), await openGateway("alarm")];
+    const catalogue = catalogueOf({ seat: { stock: 1 } }, { shoppingWindowMs: 3_000 });
+    await one.desk.setCatalogue(catalogue, { ifVersion: null, now: Date.now() });
+    assert.equal(granted([await hold(one.desk, "ann")]), 1);
+    await one.die();
+    await eventually("it is over", () => two.heard.includes("ann"));
+    assert.deepEqual((await two.desk.stock("seat"))!.counts, { reserved: 0, pending: 1, sold: 0 });
+    await two.close();
+  });
+
+  test("a gateway that ends while it takes the ledger gives it back", async () => {
+    const one = await openGateway("ends");
+    await sell(one.desk, 10);
+    await one.close();
+    const two = await openGateway("ends");
+    await two.close();
+    const base = sharedBase(PREFIX, "ends");
+    assert.equal(await redis.command("EXISTS", `${base}:live`), 0);
+    assert.equal(await redis.command("HGET", `${base}:state`, "isFree"), "1");
+    await assert.rejects(hold(two.desk, "ann"), { name: "ShopAway" });
+  });
+
   test("a gateway that ends does not wait for long for a webhook that is not answered: the next one sends it again", async () => {
     const ids: unknown[] = [];
     let isGivenUp = false;

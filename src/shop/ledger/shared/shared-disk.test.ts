@@ -221,3 +221,28 @@ test("given up while Redis is away, the disk stops sending, and its writers are 
   await pass(world, 500);
   assert.equal(await written, "failed");
 });
+
+test("an owner that closes while Redis has lost writes and is away ends all the same", async () => {
+  const { world, disk, records } = await stage();
+  records.answers.push("behind", ...Array.from({ length: 100 }, () => new Error("away")));
+  let isClosed = false;
+  void disk.close().then(() => {
+    isClosed = true;
+  });
+  await pass(world, LEASE_MS - 100);
+  assert.equal(isClosed, false);
+  await pass(world, 400);
+  assert.equal(isClosed, true);
+  assert.equal(records.asked.includes("free"), false);
+});
+
+test("a write that is refused for a reason of its own is in the log", async () => {
+  const { world, disk, records } = await stage();
+  const away = Object.assign(new Error("away"), { kind: "away" });
+  records.answers.push(away, Object.assign(new Error("ERR too large"), { kind: "other" }));
+  const written = write(disk, [["b", "2"]]);
+  await pass(world, 300);
+  assert.equal(await written, "kept");
+  assert.equal(world.logged.length, 1);
+  assert.equal(world.logged[0]!.level, "error");
+});

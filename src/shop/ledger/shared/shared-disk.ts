@@ -7,6 +7,7 @@
  *                              ├─ behind (a failover lost writes): all records are written anew from memory
  *                              └─ lost (another gateway is the owner): this disk is broken for good; nothing is read from it either
  */
+import { LogPace } from "../../../core/log-pace.ts";
 import type { World } from "../../../core/world.ts";
 import type { Changes, Disk, ObjectName, StoredAlarm } from "../../../durable/disk.ts";
 import { copyOf, type HeldValue } from "../../../durable/held-value.ts";
@@ -45,6 +46,7 @@ export class SharedDisk implements Disk {
   readonly #order = new KeyOrder();
   readonly #stopRenewing: () => void;
   #tellGone!: () => void;
+  readonly #unwritable = new LogPace();
   #alarmAt: number | null;
   #seq: number;
   #unwritten: Unwritten | null = null;
@@ -164,11 +166,14 @@ export class SharedDisk implements Disk {
     this.#end();
   }
 
-  /** Gives the records up, if they are still ours and all there: whoever comes next has nothing else. */
+  /** Gives the records up, if they are still ours and all there: whoever comes next has nothing else. Takes a lease at most. */
   async close(): Promise<void> {
     if (this.#isOver) return;
     this.#stopRenewing();
+    const { world, leaseMs } = this.#parts;
+    const stop = world.timers.after(leaseMs, () => this.giveUp());
     await this.#inLine(() => this.#look()).catch(() => {});
+    stop();
     if (this.#isOver) return;
     this.#end();
     // Without an answer they are free when the lease is over.
@@ -235,10 +240,19 @@ export class SharedDisk implements Disk {
     for (;;) {
       this.#check();
       const sentAt = this.#parts.world.clock.now();
-      const said = await ask().catch(() => null);
+      const said = await ask().catch((cause: unknown) => this.#onUnwritten(cause));
       if (said !== null) return this.#note(said, sentAt);
       await new Promise<void>((resolve) => this.#parts.world.timers.after(RETRY_MS, resolve));
     }
+  }
+
+  #onUnwritten(err: unknown): null {
+    const { world, object } = this.#parts;
+    // What is wrong with Redis as a whole is told already.
+    const isTold = "kind" in (err as object) && (err as { kind: unknown }).kind !== "other";
+    if (!isTold && this.#unwritable.add(world.clock.now()) > 0)
+      world.log.error({ err, shop: object.name }, "a shop's records cannot be written");
+    return null;
   }
 
   #note(said: WriteOutcome, sentAt: number): WriteOutcome {
