@@ -55,7 +55,7 @@ function owner(base: string, token: string, leaseMs = LEASE_MS): Owner {
 async function firstOwner(base: string, token = "one"): Promise<Owner> {
   await redis.command("HSET", `${base}:state`, "seq", "0");
   const first = owner(base, token);
-  assert.deepEqual(await first.records.take(true), { seq: 0, alarmAt: null, count: 0 });
+  assert.deepEqual(await first.records.take("all"), { seq: 0, alarmAt: null, count: 0 });
   return first;
 }
 
@@ -120,11 +120,11 @@ test("an owner comes back when Redis has gone back to an owner before it", async
   await first.commit(1, [["b", "1"]], null);
   await first.free();
   const { records: second } = owner(base, "two");
-  assert.equal((await second.take(false))?.seq, 2);
+  assert.equal((await second.take("whatIsFree"))?.seq, 2);
   await second.commit(2, [["c", "1"]], null);
   await second.free();
   const { records: third } = owner(base, "three");
-  await third.take(false);
+  await third.take("whatIsFree");
   await goBack();
   assert.equal(await third.renew(3), "behind");
   assert.equal(await third.refill(3, [["all", "1"]], null), "kept");
@@ -140,7 +140,7 @@ test("it does not come back over writes that it does not have", async () => {
   const goBack = await backup(base);
   await first.free();
   const { records: second } = owner(base, "two");
-  await second.take(false);
+  await second.take("whatIsFree");
   await goBack();
   // The one before goes on with what is there, or a third takes it.
   await first.commit(1, [["b", "1"]], null);
@@ -149,7 +149,7 @@ test("it does not come back over writes that it does not have", async () => {
   await goBack();
   await first.free();
   const { records: third } = owner(base, "three");
-  await third.take(false);
+  await third.take("whatIsFree");
   assert.equal(await second.renew(1), "lost");
   assert.equal(await keysOf(base), "a");
 });
@@ -159,19 +159,24 @@ test("where Redis knows nothing of a shop nobody takes it for a lease: its owner
   const { records: first } = await firstOwner(base);
   await redis.command("DEL", `${base}:state`, `${base}:live`);
   const { records: second } = owner(base, "two");
-  assert.equal(await second.take(true), null);
+  assert.equal(await second.take("all"), null);
   assert.equal(await first.renew(0), "behind");
   assert.equal(await first.refill(0, [["a", "1"]], null), "kept");
-  assert.equal(await second.take(true), null);
+  assert.equal(await second.take("all"), null);
+  await second.free();
+  await redis.command("HSET", `${base}:state`, "isFree", "1");
+  await redis.command("DEL", `${base}:live`);
+  assert.equal(await second.take("nothing"), null, "Redis may have gone back to a time when it was free");
+  assert.notEqual(await second.take("whatIsFree"), null);
   const { records: third } = owner("{never}", "three", 50);
-  await eventually("it is taken", async () => (await third.take(true)) !== null);
+  await eventually("it is taken", async () => (await third.take("all")) !== null);
 });
 
 test("who asks for the records again gets them again, and every record is counted", async () => {
   const base = "{again}";
   const { records } = await firstOwner(base);
   await records.commit(0, ENTRIES, 5);
-  assert.deepEqual(await records.take(false), { seq: 1, alarmAt: 5, count: 5 });
+  assert.deepEqual(await records.take("whatIsFree"), { seq: 1, alarmAt: 5, count: 5 });
   const read = new Map<string, unknown>();
   for await (const [key, held] of records.read()) read.set(key, held);
   assert.deepEqual(read, new Map(ENTRIES));

@@ -60,8 +60,8 @@ local function set_alarm(state, alarm)
   end
 end
 
--- Token, milliseconds, and "1" when an owner would have come back by now, if there is one: also without any records, since Redis may
--- have lost them.
+-- Token, milliseconds, and what may be taken: "all" when an owner would have come back by now, if there is one, also without any
+-- records, since Redis may have lost them; "whatIsFree"; or "nothing".
 register("take", function(keys, args)
   local state, live, records = names(keys[1])
   local owner = redis.call("GET", live)
@@ -72,7 +72,8 @@ register("take", function(keys, args)
     redis.call("SET", live, "", "PX", args[2])
     return { "held" }
   end
-  if not owner and args[3] ~= "1" and redis.call("HGET", state, "isFree") ~= "1" then return { "held" } end
+  local is_free = args[3] == "whatIsFree" and redis.call("HGET", state, "isFree") == "1"
+  if not owner and args[3] ~= "all" and not is_free then return { "held" } end
   local last, seq = redis.call("HGET", state, "owner"), seq_of(state)
   local past = redis.call("HGET", state, "past") or ""
   if last and last ~= args[1] then

@@ -14,7 +14,7 @@ import { LogPace } from "../../../core/log-pace.ts";
 import type { World } from "../../../core/world.ts";
 import { CallDesk, type LedgerMethods, RemoteCalls, ShopAway } from "./remote-calls.ts";
 import { SharedDisk } from "./shared-disk.ts";
-import { type KeptBy, type SharedLink, SharedRecords } from "./shared-records.ts";
+import { type KeptBy, type MayTake, type SharedLink, SharedRecords } from "./shared-records.ts";
 
 export const LEASE_MS = 5_000;
 /** A gateway looks this often whether the records are free. */
@@ -78,8 +78,8 @@ export class SharedLedger {
   #token: string;
   #looking: Promise<void> | null = null;
   #isClosed = false;
-  /** What this gateway may take: nothing after Redis was away, and everything once it has answered for a lease. */
-  #mayTake: "nothing" | "whatIsFree" | "all" = "nothing";
+  /** Nothing after Redis was away, and everything once it has answered for a lease. */
+  #mayTake: MayTake = "nothing";
   #stopWaiting = () => {};
 
   constructor(parts: SharedLedgerParts) {
@@ -89,13 +89,10 @@ export class SharedLedger {
     this.#base = sharedBase(prefix, shop);
     this.#remote = new RemoteCalls({ link, world, shop, base: this.#base });
     this.#token = toHex(world.random.bytes(TOKEN_BYTES));
-    if (link.problem === null) this.#waitForOwner("whatIsFree");
+    this.#waitForOwner(link.problem === null ? "whatIsFree" : "nothing");
     this.#stop = [
-      link.onProblem((problem) => {
-        this.#stopWaiting();
-        this.#mayTake = "nothing";
-        if (problem === null) this.#waitForOwner("nothing");
-      }),
+      // Whatever it is: a problem may also be another node's, or hide that of ours.
+      link.onProblem(() => this.#waitForOwner("nothing")),
       () => this.#stopWaiting(),
       link.hear(`${this.#base}:free`, { onMessage: () => void this.look(), onGap: () => {} }),
       world.timers.every(LOOK_EVERY_MS, () => void this.look()),
@@ -114,7 +111,7 @@ export class SharedLedger {
 
   /** Takes the records if nobody owns them. Never fails. */
   look(): Promise<void> {
-    if (this.#here || this.#isClosed || this.#mayTake === "nothing") return Promise.resolve();
+    if (this.#here || this.#isClosed) return Promise.resolve();
     this.#looking ??= this.#take()
       .catch((cause: unknown) => this.#onUnread(cause))
       .finally(() => {
@@ -140,7 +137,7 @@ export class SharedLedger {
     const leaseMs = this.#leaseMs;
     const records = new SharedRecords({ link, base: this.#base, token: this.#token, leaseMs, kept });
     const takenAt = world.clock.now();
-    const taken = await records.take(this.#mayTake === "all");
+    const taken = await records.take(this.#mayTake);
     if (!taken) return;
     const object = { className, name: shop };
     const disk = await SharedDisk.open({ records, taken, object, takenAt, leaseMs, world });
@@ -155,7 +152,8 @@ export class SharedLedger {
   }
 
   /** An owner that is there still needs less than a lease to say so. */
-  #waitForOwner(mayTake: "nothing" | "whatIsFree"): void {
+  #waitForOwner(mayTake: MayTake): void {
+    this.#stopWaiting();
     this.#mayTake = mayTake;
     this.#stopWaiting = this.#parts.world.timers.after(this.#leaseMs, () => {
       this.#mayTake = "all";
@@ -163,6 +161,7 @@ export class SharedLedger {
   }
 
   #onUnread(err: unknown): void {
+    this.#waitForOwner("nothing");
     const { world, shop } = this.#parts;
     const message = "a shop's records cannot be read yet";
     // What is wrong with Redis is told already.

@@ -23,6 +23,9 @@ export type SharedEntry = readonly [key: string, held: HeldValue];
 /** `behind`: writes that were confirmed are not there any more, or what was taken. `lost`: another gateway owns the records. */
 export type WriteOutcome = "kept" | "behind" | "lost";
 
+/** `whatIsFree`: where the owner before has given them up. `all`: also where an owner that is there would have said so by now. */
+export type MayTake = "nothing" | "whatIsFree" | "all";
+
 export interface TakenRecords {
   readonly seq: number;
   readonly alarmAt: number | null;
@@ -65,9 +68,9 @@ export class SharedRecords {
   }
 
   /** Takes them when nobody owns them; null: somebody does, or may. */
-  async take(mayTakeOver: boolean): Promise<TakenRecords | null> {
+  async take(mayTake: MayTake): Promise<TakenRecords | null> {
     const { leaseMs } = this.#parts;
-    const [said, seq, alarm, count, past] = await this.#call("take", [`${leaseMs}`, mayTakeOver ? "1" : "0"]);
+    const [said, seq, alarm, count, past] = await this.#call("take", [`${leaseMs}`, mayTake]);
     if (said !== "taken") return null;
     this.#past = readPast(String(past));
     return { seq: Number(seq), alarmAt: alarm === "" ? null : Number(alarm), count: Number(count) };
