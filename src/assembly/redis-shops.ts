@@ -59,6 +59,8 @@ const LEARN = "learn";
 const RETRY_MS = 1_000;
 /** A gateway that ends waits as long for what is being sent to others; the next one sends the rest again. */
 const SENDING_MS = 1_000;
+/** Reading a ledger of millions of records takes minutes. */
+const READING_MS_MAX = 1_200_000;
 
 /** The functions of rooms and those of ledgers; the latter are called with their prefix. */
 export function libraryWithLedgers(rooms: Library | null = null): Library {
@@ -164,8 +166,11 @@ interface HereParts {
 
 /** The ledger on a disk that this gateway owns. */
 function openHere(disk: SharedDisk, { shop, settings, world, machine, news }: HereParts): OwnLedger {
-  const host = new DurableHost(disk, { world });
-  const ledgers = new ShopLedgers({ host, world, tell: (_, told) => news.publish(JSON.stringify(told)) });
+  const host = new DurableHost(disk, { world, blockedMsMax: READING_MS_MAX });
+  // The owner has to say that it is alive also while it reads a large shop.
+  const breathe = () => new Promise<void>((resolve) => machine.timers.after(0, resolve));
+  const tell: LedgersParts["tell"] = (_, told) => news.publish(JSON.stringify(told));
+  const ledgers = new ShopLedgers({ host, world, tell, breathe });
   const methods = ledgers.open(shop, settings) as unknown as LedgerMethods;
   // The owner before may have died with news that it had not told.
   news.publish(LEARN);
