@@ -12,6 +12,7 @@
 import { toHex } from "../../../core/hex.ts";
 import { LogPace } from "../../../core/log-pace.ts";
 import type { World } from "../../../core/world.ts";
+import { GIVEN_KEY } from "../../rules/book/once.ts";
 import { CallDesk, type LedgerMethods, RemoteCalls, ShopAway } from "./remote-calls.ts";
 import { SharedDisk } from "./shared-disk.ts";
 import { type KeptBy, type MayTake, type SharedLink, SharedRecords } from "./shared-records.ts";
@@ -190,7 +191,7 @@ export class SharedLedger {
   async #ask(name: string, { keyAt, isLong = false }: MethodKind, args: unknown[]): Promise<unknown> {
     const { world, shop } = this.#parts;
     // So that it is done once, also when an owner dies before it can say that it was done.
-    if (keyAt !== null) args[keyAt] ??= toHex(world.random.bytes(KEY_BYTES));
+    if (keyAt !== null) args[keyAt] ??= GIVEN_KEY + toHex(world.random.bytes(KEY_BYTES));
     const timeoutMs = isLong ? LONG_CALL_TIMEOUT_MS : (this.#parts.callTimeoutMs ?? CALL_TIMEOUT_MS);
     const until = world.clock.now() + timeoutMs;
     await this.#hasLooked;

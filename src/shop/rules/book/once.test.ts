@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { catalogueOf, codeOfRefusal, granted, PlainShop, wishFor } from "../../../testing/shop/plain-shop.ts";
-import { KEPT_LENGTH_MAX } from "./once.ts";
+import { GIVEN_KEY, KEPT_LENGTH_MAX } from "./once.ts";
 
 const DAY_MS = 86_400_000;
 const SEATS = catalogueOf({ seat: { stock: 3 } }, { shoppingWindowMs: 3 * DAY_MS });
@@ -73,4 +73,13 @@ test("keys have a length, and so have the answers that are kept for one visitor"
   shop.pass(DAY_MS);
   assert.equal(shop.records.has("key/ann/key 1"), false);
   granted(shop.hold("ann", "seat", "one more"));
+});
+
+test("a write that a gateway gave a key is done also where no more answers of its visitor are kept", () => {
+  const shop = new PlainShop(SEATS);
+  const ann = shop.shopper("ann");
+  const use = (key: string) => shop.book.leaveList(ann, "seat", shop.now, key).kind;
+  for (let i = 0; use(`key ${i}`) === "left"; i++);
+  assert.equal(use("one more"), "refused");
+  assert.equal(use(`${GIVEN_KEY}1`), "left");
 });
