@@ -30,7 +30,7 @@ const link = await openLink({
   ...{ servers: result.settings.redis!, library: libraryWithLedgers(), world, timeoutMs: TIMEOUT_MS },
 });
 const shops = new RedisShops({
-  ...{ link, world, prefix: "bench", kept: { replicas: 0, timeoutMs: TIMEOUT_MS } },
+  ...{ link, world, machine: world, prefix: "bench", kept: { replicas: 0, timeoutMs: TIMEOUT_MS } },
   tell: () => {},
   learn: () => {},
 });

@@ -83,7 +83,7 @@ export async function openFairgate(
     const hearing: LedgersParts = {
       world,
       tell: (name, news) => shops.get(name)?.counter.hear(news),
-      learn: (name) => shops.get(name)?.counter.learnSoon(),
+      learn: (name) => shops.learn(name),
     };
     const ledgers: Ledgers | null = openLedgers?.(hearing) ?? (host && new ShopLedgers({ ...hearing, host }));
     opened.defer(async () => ledgers?.close());

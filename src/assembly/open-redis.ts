@@ -25,7 +25,8 @@ export async function openRedis(settings: RedisSettings, world: World): Promise<
   const keeps = new RedisData({ link, world, prefix });
   return {
     ...{ engine, keeps, world: shared, node: null },
-    openLedgers: (parts) => new RedisShops({ ...parts, link, prefix, kept: { replicas, timeoutMs } }),
+    openLedgers: (parts) =>
+      new RedisShops({ ...parts, machine: world, link, prefix, kept: { replicas, timeoutMs } }),
     close: async () => {
       clock.close();
       await engine.close();

@@ -1,5 +1,7 @@
 /** Shops that several gateways share, in a real Redis. */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { settingsFrom } from "../config/load.ts";
 import type { Settings } from "../config/schema.ts";
@@ -9,7 +11,7 @@ import type { BasketAnswer, Shopper } from "../shop/rules/commands.ts";
 import { eventually } from "../testing/cli/eventually.ts";
 import { STAGE_SECRET } from "../testing/gateway/stage.ts";
 import { realWorld } from "../testing/real-world.ts";
-import { openTestLink } from "../testing/redis/open-link.ts";
+import { openTestLink, type TestLink } from "../testing/redis/open-link.ts";
 import { type RedisServer, startRedis } from "../testing/redis/servers.ts";
 import { catalogueOf, wishFor } from "../testing/shop/plain-shop.ts";
 import { OTHER_CHECKS } from "./other-checks.ts";
@@ -35,14 +37,16 @@ async function ownRedis(): Promise<RedisServer> {
   return server;
 }
 
-function settingsOf(shop: string): Settings {
+function settingsOf(shop: string, webhook: string | null): Settings {
+  const orders = webhook && { orders: { webhook, secretVariable: "ORDERS" } };
   const given = {
     ...{ secret: STAGE_SECRET, redis: { url: `redis://127.0.0.1:${redis.port}` } },
     origin: { addresses: ["http://127.0.0.1:1"] },
-    shops: { [shop]: {} },
+    shops: { [shop]: { ...orders } },
     rooms: { main: { totalActiveUsers: 1, shop } },
   };
-  const result = settingsFrom(given, { environment: {}, readFile: () => "", ...OTHER_CHECKS });
+  const environment = { ORDERS: `whsec_${Buffer.alloc(32).toString("base64")}` };
+  const result = settingsFrom(given, { environment, readFile: () => "", ...OTHER_CHECKS });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.settings;
 }
@@ -51,6 +55,7 @@ interface GatewayOfShop {
   readonly desk: ShopDesk;
   readonly shops: RedisShops;
   readonly heard: string[];
+  readonly link: TestLink;
   /** As if the process had been killed. */
   die(): Promise<void>;
   close(): Promise<void>;
@@ -58,19 +63,26 @@ interface GatewayOfShop {
 
 async function openGateway(
   shop: string,
-  { leaseMs = LEASE_MS, callTimeoutMs = CALL_TIMEOUT_MS, server = redis } = {},
+  {
+    leaseMs = LEASE_MS,
+    callTimeoutMs = CALL_TIMEOUT_MS,
+    server = redis,
+    clock = { now: () => Date.now() },
+    webhook = null as string | null,
+  } = {},
 ): Promise<GatewayOfShop> {
   const link = await openTestLink([server.port], { library: libraryWithLedgers() });
   const heard: string[] = [];
+  const machine = realWorld();
   const shops = new RedisShops({
-    ...{ link, world: realWorld(), prefix: PREFIX, leaseMs, callTimeoutMs },
+    ...{ link, world: { ...machine, clock }, machine, prefix: PREFIX, leaseMs, callTimeoutMs },
     kept: { replicas: 0, timeoutMs: 1_000 },
     tell: (_, { visitors, products }) => heard.push(...visitors, ...products.map(({ id }) => id)),
     learn: () => heard.push("learn"),
   });
-  const desk = shops.open(shop, settingsOf(shop));
+  const desk = shops.open(shop, settingsOf(shop, webhook));
   const die = () => link.close();
-  const gateway = { desk, shops, heard, die, close: () => shops.close().finally(() => link.close()) };
+  const gateway = { desk, shops, heard, link, die, close: () => shops.close().finally(() => link.close()) };
   opened.push(gateway);
   return gateway;
 }
@@ -83,6 +95,17 @@ const hold = (desk: ShopDesk, visitor: string, count = 1) =>
   desk.hold(shopper(visitor), wishFor("seat", count), Date.now());
 const sell = (desk: ShopDesk, stock: number) =>
   desk.setCatalogue(catalogueOf({ seat: { stock } }), { ifVersion: null, now: Date.now() });
+
+/** Waits until every gateway has heard what was published so far, and forgets it. */
+async function untilAllIsTold(shop: string, gateways: readonly GatewayOfShop[]): Promise<void> {
+  const marker = JSON.stringify({ version: 0, products: [], visitors: ["marker"] });
+  const news = `${sharedBase(PREFIX, shop)}:news`;
+  for (const { link } of gateways) await link.command(null, ["PUBLISH", news, marker]);
+  const isTold = ({ heard }: GatewayOfShop) =>
+    heard.filter((one) => one === "marker").length === gateways.length;
+  await eventually("all is told", () => gateways.every(isTold));
+  for (const { heard } of gateways) heard.length = 0;
+}
 
 function granted(answers: readonly BasketAnswer[]): number {
   return answers.filter(({ kind }) => kind === "basket").length;
@@ -160,7 +183,125 @@ describe("shops in Redis", { concurrency: 4 }, () => {
     for (const { desk } of [one, two])
       assert.deepEqual((await desk.stock("seat"))!.counts, { reserved: 3, pending: 0, sold: 0 });
     assert.equal((await two.desk.verify()).kind, "clean");
-    await Promise.all([one.close(), two.close()]);
+    await two.close();
+    assert.equal(granted([await hold(one.desk, "dan")]), 1, "it takes the ledger over again");
+    await one.close();
+  });
+
+  test("a Redis restored from before the gateway took the ledger gets everything back from it", async () => {
+    const [one, two] = [await openGateway("restored"), await openGateway("restored")];
+    await sell(one.desk, 10);
+    const base = sharedBase(PREFIX, "restored");
+    const copy = async (from: string, to: string) => {
+      for (const part of ["state", "records"])
+        await redis.command("COPY", `${base}:${part}${from}`, `${base}:${part}${to}`, "REPLACE");
+    };
+    assert.equal(granted([await hold(one.desk, "ann")]), 1);
+    await copy("", "-old");
+    assert.equal(granted([await hold(one.desk, "bob")]), 1);
+    await one.close();
+    assert.equal(granted([await hold(two.desk, "cid")]), 1);
+    await redis.command("DEL", `${base}:live`);
+    await copy("-old", "");
+    assert.equal(granted([await hold(two.desk, "dan")]), 1);
+    await two.die();
+    const three = await openGateway("restored");
+    assert.deepEqual((await three.desk.stock("seat"))!.counts, { reserved: 4, pending: 0, sold: 0 });
+    assert.equal((await three.desk.verify()).kind, "clean");
+    await three.close();
+  });
+
+  test("whoever takes over has every gateway read everything anew: the one before may not have told all", async () => {
+    const [one, two, three] = [
+      await openGateway("anew"),
+      await openGateway("anew"),
+      await openGateway("anew"),
+    ];
+    await sell(one.desk, 10);
+    await untilAllIsTold("anew", [one, two, three]);
+    await one.die();
+    assert.equal(granted([await hold(two.desk, "ann")]), 1);
+    await eventually("both read it", () => [two, three].every(({ heard }) => heard.includes("learn")));
+    await Promise.all([two.close(), three.close()]);
+  });
+
+  test("news that cannot be published are made up for", async () => {
+    const one = await openGateway("news");
+    await sell(one.desk, 10);
+    await untilAllIsTold("news", [one]);
+    const command = one.link.command.bind(one.link);
+    let lost = 0;
+    one.link.command = (key, words) =>
+      words[1]?.endsWith(":news") && lost++ < 2 ? Promise.reject(new Error("away")) : command(key, words);
+    assert.equal(granted([await hold(one.desk, "ann")]), 1);
+    await eventually("everything is read anew", () => one.heard.includes("learn"));
+    await one.close();
+  });
+
+  test("time to shop is over in time though the gateway that kept the ledger dies, and nobody asks", async () => {
+    const [one, two] = [await openGateway("alarm"), await openGateway("alarm")];
+    const catalogue = catalogueOf({ seat: { stock: 1 } }, { shoppingWindowMs: 3_000 });
+    await one.desk.setCatalogue(catalogue, { ifVersion: null, now: Date.now() });
+    assert.equal(granted([await hold(one.desk, "ann")]), 1);
+    await one.die();
+    await eventually("it is over", () => two.heard.includes("ann"));
+    assert.deepEqual((await two.desk.stock("seat"))!.counts, { reserved: 0, pending: 1, sold: 0 });
+    await two.close();
+  });
+
+  test("a gateway that ends while it takes the ledger gives it back", async () => {
+    const one = await openGateway("ends");
+    await sell(one.desk, 10);
+    await one.close();
+    const two = await openGateway("ends");
+    await two.close();
+    const base = sharedBase(PREFIX, "ends");
+    assert.equal(await redis.command("EXISTS", `${base}:live`), 0);
+    assert.equal(await redis.command("HGET", `${base}:state`, "isFree"), "1");
+    await assert.rejects(hold(two.desk, "ann"), { name: "ShopAway" });
+  });
+
+  test("a gateway that ends does not wait for long for a webhook that is not answered: the next one sends it again", async () => {
+    const ids: unknown[] = [];
+    let isGivenUp = false;
+    const organiser = createServer((asked, answer) => {
+      answer.on("close", () => {
+        isGivenUp = true;
+      });
+      // The first gets no answer.
+      if (ids.push(asked.headers["webhook-id"]) > 1) answer.end();
+    });
+    await new Promise<void>((resolve) => organiser.listen(0, "127.0.0.1", resolve));
+    opened.push({ close: async () => void organiser.close().closeAllConnections() });
+    const webhook = `http://127.0.0.1:${(organiser.address() as AddressInfo).port}/`;
+    const one = await openGateway("webhook", { webhook });
+    await sell(one.desk, 10);
+    const two = await openGateway("webhook", { webhook });
+    await hold(one.desk, "ann");
+    await one.desk.finish(shopper("ann"), Date.now());
+    await one.desk.pay(shopper("ann"), { attempt: "a1" }, Date.now());
+    const event = { id: "e1", attempt: "a1", kind: "succeeded" } as const;
+    const parts = { orderId: "o1", secrets: Array(await one.desk.ticketCount("a1")).fill("s") };
+    assert.equal((await one.desk.payment(event, parts, Date.now())).action, "none");
+    await eventually("it is sent", () => ids.length === 1);
+    await one.close();
+    assert.equal(isGivenUp, false, "it did not wait for the webhook's end");
+    assert.equal((await two.desk.orders(0, 10)).length, 1);
+    await eventually("it is sent again", () => ids.length === 2);
+    assert.equal(ids[0], ids[1]);
+    await two.close();
+  });
+
+  test("a ledger does not go by the line's clock, which may stand still or be set forward", async () => {
+    const clock = { now: () => 1_000_000 };
+    const one = await openGateway("clock", { clock, callTimeoutMs: 1_000 });
+    const two = await openGateway("clock", { clock });
+    await sell(two.desk, 10);
+    assert.equal(granted([await hold(two.desk, "ann")]), 1);
+    await one.die();
+    assert.equal(granted([await hold(two.desk, "bob")]), 1);
+    await assert.rejects(hold(one.desk, "cid"), { name: "ShopAway" });
+    await two.close();
   });
 
   test("writes that Redis loses in a failover are written anew by the gateway that keeps the ledger", async () => {

@@ -3,10 +3,12 @@
  * every gateway shows the same.
  */
 import type { Settings } from "../config/schema.ts";
-import type { World } from "../core/world.ts";
+import type { Timers, World } from "../core/world.ts";
 import { DurableHost } from "../durable/host.ts";
 import { type Library, libraryOf } from "../engines/redis/library.ts";
+import type { Ear } from "../engines/redis/link/ears.ts";
 import type { RedisLink } from "../engines/redis/link/link.ts";
+import { within } from "../engines/redis/link/within.ts";
 import type { ShopDesk } from "../shop/api/shop-desk.ts";
 import type { LedgerMethods } from "../shop/ledger/shared/remote-calls.ts";
 import type { SharedDisk } from "../shop/ledger/shared/shared-disk.ts";
@@ -54,6 +56,12 @@ const METHODS: Readonly<Record<keyof ShopDesk, MethodKind>> = {
 /** After these every gateway reads the catalogue anew. */
 const CHANGES: ReadonlySet<string> = new Set(["setCatalogue", "close", "open"]);
 const LEARN = "learn";
+/** News that could not be published are made up for as soon. */
+const RETRY_MS = 1_000;
+/** A gateway that ends waits as long for what is being sent to others; the next one sends the rest again. */
+const SENDING_MS = 1_000;
+/** Reading a ledger of millions of records takes minutes. */
+const READING_MS_MAX = 1_200_000;
 
 /** The functions of rooms and those of ledgers; the latter are called with their prefix. */
 export function libraryWithLedgers(rooms: Library | null = null): Library {
@@ -69,6 +77,8 @@ export function libraryWithLedgers(rooms: Library | null = null): Library {
 }
 
 export interface RedisShopsParts extends LedgersParts {
+  /** With the machine's own clock; that of `world` is the line's. */
+  readonly machine: World;
   readonly link: RedisLink;
   readonly prefix: string;
   readonly kept: KeptBy;
@@ -78,60 +88,106 @@ export interface RedisShopsParts extends LedgersParts {
 
 export class RedisShops implements Ledgers {
   readonly #parts: RedisShopsParts;
-  readonly #open = new Map<string, { readonly ledger: SharedLedger; readonly stop: () => void }>();
+  readonly #open = new Map<string, { readonly ledger: SharedLedger; readonly news: News }>();
 
   constructor(parts: RedisShopsParts) {
     this.#parts = parts;
   }
 
   open(shop: string, settings: Settings): ShopDesk {
-    const { link, prefix, kept, world, tell, learn, leaseMs, callTimeoutMs } = this.#parts;
-    const news = `${sharedBase(prefix, shop)}:news`;
-    const publish = (text: string) => void link.command(null, ["PUBLISH", news, text]).catch(() => {});
-    const stop = link.hear(news, {
+    const { link, prefix, kept, world, machine, tell, learn, leaseMs, callTimeoutMs } = this.#parts;
+    const news = new News({ link, channel: `${sharedBase(prefix, shop)}:news`, timers: machine.timers });
+    news.hear({
       onMessage: (text) => (text === LEARN ? learn(shop) : tell(shop, readNews(text))),
       onGap: () => learn(shop),
     });
     const ledger = new SharedLedger({
-      ...{ shop, link, prefix, kept, world, className: SHOP_CLASS, methods: METHODS },
+      ...{ shop, link, prefix, kept, world: machine, className: SHOP_CLASS, methods: METHODS },
       ...(leaseMs !== undefined && { leaseMs }),
       ...(callTimeoutMs !== undefined && { callTimeoutMs }),
-      open: (disk) => openHere(disk, { shop, settings, world, publish }),
+      open: (disk) => openHere(disk, { shop, settings, world, machine, news }),
     });
-    this.#open.set(shop, { ledger, stop });
-    return withNews(ledger.desk, () => publish(LEARN)) as unknown as ShopDesk;
+    this.#open.set(shop, { ledger, news });
+    return ledger.desk as unknown as ShopDesk;
   }
 
   async close(): Promise<void> {
     await Promise.all(
-      [...this.#open.values()].map(({ ledger, stop }) => {
-        stop();
+      [...this.#open.values()].map(({ ledger, news }) => {
+        news.close();
         return ledger.close();
       }),
     );
   }
 }
 
+/** What every gateway hears. What could not be published is made up for: then all of them read everything anew. */
+class News {
+  readonly #parts: { readonly link: RedisLink; readonly channel: string; readonly timers: Timers };
+  #stopHearing = () => {};
+  #stopRetry: (() => void) | null = null;
+  #isClosed = false;
+
+  constructor(parts: { readonly link: RedisLink; readonly channel: string; readonly timers: Timers }) {
+    this.#parts = parts;
+  }
+
+  hear(ear: Ear): void {
+    this.#stopHearing = this.#parts.link.hear(this.#parts.channel, ear);
+  }
+
+  publish(text: string): void {
+    const { link, channel } = this.#parts;
+    link.command(null, ["PUBLISH", channel, text]).catch(() => this.#retry());
+  }
+
+  /** From now on nothing is heard, and nothing published a second time. */
+  close(): void {
+    this.#isClosed = true;
+    this.#stopHearing();
+    this.#stopRetry?.();
+  }
+
+  #retry(): void {
+    if (this.#isClosed) return;
+    this.#stopRetry ??= this.#parts.timers.after(RETRY_MS, () => {
+      this.#stopRetry = null;
+      this.publish(LEARN);
+    });
+  }
+}
+
+interface HereParts {
+  readonly shop: string;
+  readonly settings: Settings;
+  readonly world: World;
+  readonly machine: World;
+  readonly news: News;
+}
+
 /** The ledger on a disk that this gateway owns. */
-function openHere(
-  disk: SharedDisk,
-  parts: { shop: string; settings: Settings; world: World; publish: (text: string) => void },
-): OwnLedger {
-  const { shop, settings, world, publish } = parts;
-  const host = new DurableHost(disk, { world });
-  const ledgers = new ShopLedgers({ host, world, tell: (_, news) => publish(JSON.stringify(news)) });
+function openHere(disk: SharedDisk, { shop, settings, world, machine, news }: HereParts): OwnLedger {
+  const host = new DurableHost(disk, { world, blockedMsMax: READING_MS_MAX });
+  // The owner has to say that it is alive also while it reads a large shop.
+  const breathe = () => new Promise<void>((resolve) => machine.timers.after(0, resolve));
+  const tell: LedgersParts["tell"] = (_, told) => news.publish(JSON.stringify(told));
+  const ledgers = new ShopLedgers({ host, world, tell, breathe });
+  const methods = ledgers.open(shop, settings) as unknown as LedgerMethods;
+  // The owner before may have died with news that it had not told.
+  news.publish(LEARN);
   return {
-    methods: ledgers.open(shop, settings) as unknown as LedgerMethods,
+    methods: withNews(methods, () => news.publish(LEARN)),
     broken: host.broken,
     close: async () => {
-      await ledgers.close();
+      await within(ledgers.close(), SENDING_MS, machine.timers);
       await host.close();
     },
   };
 }
 
-function withNews(desk: LedgerMethods, changed: () => void): LedgerMethods {
-  const told = Object.entries(desk).map(([name, method]) => {
+/** The methods of the gateway that keeps the ledger: others hear of a change also where its asker has died. */
+function withNews(methods: LedgerMethods, changed: () => void): LedgerMethods {
+  const told = Object.entries(methods).map(([name, method]) => {
     if (!CHANGES.has(name)) return [name, method];
     const telling = async (...args: never[]) => {
       const answer = await method(...args);

@@ -33,6 +33,12 @@ export interface LedgersParts {
   readonly learn: (shop: string) => void;
 }
 
+export interface ShopLedgersParts extends Omit<LedgersParts, "learn"> {
+  readonly host: DurableHost;
+  /** Where this process must not stand still while a ledger is read. */
+  readonly breathe?: () => Promise<void>;
+}
+
 export class ShopLedgers implements Ledgers {
   readonly #world: World;
   readonly #ledgers: ReturnType<DurableHost["objects"]>;
@@ -40,9 +46,10 @@ export class ShopLedgers implements Ledgers {
   readonly #settings = new Map<string, Settings>();
   readonly #couriers = new Set<Courier>();
 
-  constructor({ host, world, tell }: Omit<LedgersParts, "learn"> & { readonly host: DurableHost }) {
+  constructor({ host, world, tell, breathe }: ShopLedgersParts) {
     this.#world = world;
-    const env = ledgerEnv(world, { tell, openCourier: (courier) => this.#openCourier(courier) });
+    const openCourier = (courier: CourierParts) => this.#openCourier(courier);
+    const env = ledgerEnv(world, { tell, openCourier, ...(breathe && { breathe }) });
     this.#ledgers = host.objects(SHOP_CLASS, Ledger, env) as unknown as ReturnType<DurableHost["objects"]>;
   }
 

@@ -8,11 +8,13 @@ import type { Settings, SettingsInput } from "../config/schema.ts";
 import { MemoryEngine } from "../engines/memory/memory-engine.ts";
 import type { Shopper } from "../shop/rules/commands.ts";
 import { handWorld } from "../sim/hand-world.ts";
+import { eventually } from "../testing/cli/eventually.ts";
 import { STAGE_SECRET } from "../testing/gateway/stage.ts";
 import { realWorld } from "../testing/real-world.ts";
 import { deskOfBook } from "../testing/shop/desk-of-book.ts";
 import { type Fairgate, type FairgateOptions, openFairgate } from "./open-fairgate.ts";
 import { OTHER_CHECKS } from "./other-checks.ts";
+import { Shops } from "./shops.ts";
 
 const CATALOGUE = "currency: EUR\nproducts:\n  seat: {stock: 10, price: 100}\n";
 const SHOPPER: Shopper = {
@@ -134,4 +136,23 @@ test("a ledger that does not answer stops nothing else, and is asked again", asy
   assert.equal(held.kind, "basket");
   await fairgate.close();
   await engine.close();
+});
+
+test("a shop that another gateway changes while it is opened is read again", async () => {
+  const world = handWorld();
+  const book = deskOfBook();
+  const given = settings("/nowhere");
+  const shops: Shops = new Shops({
+    world,
+    deskOf: () => {
+      // Heard before anybody could be told.
+      shops.learn("tickets");
+      return book;
+    },
+    endVisit: () => {},
+    rooms: () => given.rooms,
+  });
+  await shops.follow(given);
+  await eventually("it is read again", () => (book.calls.figures ?? 0) > 1);
+  shops.close();
 });

@@ -32,6 +32,8 @@ export interface ShopsParts {
 export class Shops {
   readonly #parts: ShopsParts;
   readonly #open = new Map<string, OpenShop>();
+  /** Those that were changed while they were opened. */
+  readonly #changed = new Set<string>();
 
   constructor(parts: ShopsParts) {
     this.#parts = parts;
@@ -43,8 +45,18 @@ export class Shops {
 
   /** Opens the shops that are not open yet. */
   async follow(settings: Settings): Promise<void> {
-    for (const name of Object.keys(settings.shops))
-      if (!this.#open.has(name)) this.#open.set(name, await this.#openOne(name, settings));
+    for (const name of Object.keys(settings.shops)) {
+      if (this.#open.has(name)) continue;
+      this.#open.set(name, await this.#openOne(name, settings));
+      if (this.#changed.delete(name)) this.learn(name);
+    }
+  }
+
+  /** Another gateway has changed the catalogue, or opened or closed the shop. */
+  learn(name: string): void {
+    const shop = this.#open.get(name);
+    if (shop) shop.counter.learnSoon();
+    else this.#changed.add(name);
   }
 
   close(): void {

@@ -27,6 +27,8 @@ export interface HostOptions {
   readonly cacheBytes?: number;
   /** Limit of bytes that are not on disk yet; beyond it, writers wait. */
   readonly unwrittenBytesMax?: number;
+  /** How long an object's work may keep its other events waiting. */
+  readonly blockedMsMax?: number;
 }
 
 export interface OpenOptions extends HostOptions {
@@ -57,6 +59,7 @@ export class DurableHost {
   readonly #classes = new Map<string, ObjectNamespace<object>>();
   readonly #stored: StoredAlarm[];
   readonly #stopSweeping: () => void;
+  readonly #blockedMsMax: number | undefined;
   #closing: Promise<void> | null = null;
 
   /** Opens the store in a directory. Throws a `StoreProblem` that says what is wrong and what to do. */
@@ -68,6 +71,7 @@ export class DurableHost {
   /** Uses a given disk; `open` is the usual way. */
   constructor(disk: Disk, options: HostOptions) {
     this.#world = options.world;
+    this.#blockedMsMax = options.blockedMsMax;
     const committer = new Committer(disk, options);
     this.#store = { disk, committer, cache: new ValueCache(options.cacheBytes) };
     this.broken = committer.broken;
@@ -107,7 +111,10 @@ export class DurableHost {
     checkName(className);
     if (this.#classes.has(className))
       throw new Error(`The class "${className}" has its objects already; use those, or give another name.`);
-    const shared = { store: this.#store, turns: this.#turns, world: this.#world, alarms: this.#alarms };
+    const shared = {
+      ...{ store: this.#store, turns: this.#turns, world: this.#world, alarms: this.#alarms },
+      blockedMsMax: this.#blockedMsMax,
+    };
     const objects = new ObjectNamespace<T>(
       className,
       shared,

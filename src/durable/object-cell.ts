@@ -27,6 +27,7 @@ export interface CellParts {
   readonly alarms: AlarmClock;
   readonly make: (state: DurableState, outgoing: Outgoing) => object;
   readonly hasAlarm: boolean;
+  readonly blockedMsMax?: number | undefined;
 }
 
 interface Life {
@@ -119,7 +120,7 @@ export class ObjectCell {
   }
 
   #begin(): Life {
-    const { object, store, world, make, alarms, hasAlarm } = this.#parts;
+    const { object, store, world, make, alarms, hasAlarm, blockedMsMax } = this.#parts;
     const values = new ObjectValues(object, store, () => this.#end(values));
     values.checkAlive();
     const onAlarm = hasAlarm ? (at: number | null) => alarms.set(object, at) : null;
@@ -128,7 +129,9 @@ export class ObjectCell {
     const onWork = (change: 1 | -1) => {
       this.#open += change;
     };
-    const state = makeState({ object, storage, gate: this.#gate, world, onBlockFailed, onWork });
+    const state = makeState({
+      ...{ object, storage, gate: this.#gate, world, onBlockFailed, onWork, blockedMsMax },
+    });
     const instance = make(state, (work) => this.#outgoing(values, work)) as Life["instance"];
     return { values, storage, instance };
   }

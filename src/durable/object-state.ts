@@ -16,9 +16,12 @@ export interface StateParts {
   readonly onBlockFailed: (error: unknown) => void;
   /** Work that nobody awaits has begun (1) or ended (-1). */
   readonly onWork: (change: 1 | -1) => void;
+  /** Where it may take longer than on Cloudflare. */
+  readonly blockedMsMax?: number | undefined;
 }
 
-export function makeState({ object, storage, gate, world, onBlockFailed, onWork }: StateParts): DurableState {
+export function makeState(parts: StateParts): DurableState {
+  const { object, storage, gate, world, onBlockFailed, onWork, blockedMsMax = BLOCKED_MS_MAX } = parts;
   const { name } = object;
   return {
     id: { name, toString: () => name },
@@ -44,8 +47,8 @@ export function makeState({ object, storage, gate, world, onBlockFailed, onWork 
 
   async function block<T>(work: () => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
-    const stop = world.timers.after(BLOCKED_MS_MAX, () =>
-      late.reject(new Error(`Work that blocks the object "${name}" took longer than ${BLOCKED_MS_MAX} ms.`)),
+    const stop = world.timers.after(blockedMsMax, () =>
+      late.reject(new Error(`Work that blocks the object "${name}" took longer than ${blockedMsMax} ms.`)),
     );
     try {
       return await gate.section(() => Promise.race([work(), late.promise]));

@@ -1,6 +1,6 @@
 /**
  * A shop as visitors meet it: their calls become commands of the ledger, and its answers JSON. It keeps nothing that a restart
- * would miss; the catalogue it remembers is the ledger's, and the ledger has one process.
+ * would miss; the catalogue it remembers is the ledger's, which tells when it has changed.
  */
 import { toHex } from "../../core/hex.ts";
 import type { World } from "../../core/world.ts";
@@ -54,6 +54,11 @@ export class ShopCounter implements VisitorShop {
   readonly payment: VisitorShop["payment"];
   #known: KnownCatalogue | null = null;
   #hasLearned = false;
+  /** The latest that was begun, while it is under way. */
+  #learning: Promise<void> | null = null;
+  #begun = 0;
+  /** The latest that was answered. */
+  #answered = 0;
   /** The latest catalogue that visitors got, by room and lane. */
   readonly #texts = new Map<string, { readonly version: number; readonly text: string }>();
 
@@ -92,15 +97,14 @@ export class ShopCounter implements VisitorShop {
   }
 
   /** Takes note of the ledger's catalogue, and of whether the shop is closed. */
-  async learn(): Promise<void> {
-    const { desk, world } = this.#parts;
-    const [kept, { isClosed }] = await Promise.all([desk.catalogue(), desk.figures(world.clock.now())]);
-    const isSame = kept !== null && kept.version === this.#known?.version;
-    const catalogue = isSame ? this.#known!.catalogue : kept && completeCatalogue(kept.written, kept.version);
-    this.#known = kept && { version: kept.version, catalogue: catalogue!, isClosed };
-    this.#hasLearned = true;
-    this.#texts.clear();
-    this.changed();
+  learn(): Promise<void> {
+    const learning = this.#learn(++this.#begun);
+    const over = () => {
+      if (this.#learning === learning) this.#learning = null;
+    };
+    this.#learning = learning;
+    learning.then(over, over);
+    return learning;
   }
 
   /** The same, for whoever cannot wait for it: what fails is logged, and the next call of a visitor asks again. */
@@ -131,7 +135,7 @@ export class ShopCounter implements VisitorShop {
   }
 
   async call(call: VisitorCall): Promise<ShopReply> {
-    if (!this.#hasLearned) await this.learn();
+    if (!this.#hasLearned) await (this.#learning ?? this.learn());
     const answer = await CALLS[call.action](this, call);
     if (!READS.has(call.action)) this.changed();
     return answer;
@@ -140,6 +144,20 @@ export class ShopCounter implements VisitorShop {
   close(): void {
     this.#feeds.close();
     this.#visits.close();
+  }
+
+  async #learn(number: number): Promise<void> {
+    const { desk, world } = this.#parts;
+    const [kept, { isClosed }] = await Promise.all([desk.catalogue(), desk.figures(world.clock.now())]);
+    // Where the ledger is another gateway's, answers may come in another order.
+    if (number < this.#answered) return;
+    this.#answered = number;
+    const isSame = kept !== null && kept.version === this.#known?.version;
+    const catalogue = isSame ? this.#known!.catalogue : kept && completeCatalogue(kept.written, kept.version);
+    this.#known = kept && { version: kept.version, catalogue: catalogue!, isClosed };
+    this.#hasLearned = number === this.#begun;
+    this.#texts.clear();
+    this.changed();
   }
 
   readonly #onFailure = (cause: unknown): void =>

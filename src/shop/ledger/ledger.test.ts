@@ -31,12 +31,18 @@ class SlowDisk extends MemoryDisk {
   }
 }
 
-function stage({ disk = new SlowDisk(), world = handWorld(), courier = null as LedgerCourier | null } = {}) {
+function stage({
+  disk = new SlowDisk(),
+  world = handWorld(),
+  courier = null as LedgerCourier | null,
+  breathe = undefined as (() => Promise<void>) | undefined,
+} = {}) {
   const told: ShopNews[] = [];
   const host = new DurableHost(disk, { world });
   const tell = (_shop: string, news: ShopNews) => void told.push(news);
   const openCourier = async () => courier!;
-  const env = ledgerEnv(world, courier ? { tell, openCourier } : { tell });
+  const outside = { tell, ...(breathe && { breathe }) };
+  const env = ledgerEnv(world, courier ? { ...outside, openCourier } : outside);
   const ledger = host.objects("Ledger", Ledger, env).get("tickets");
   const now = () => world.clock.now();
   const shopper = (visitor: string): Shopper => ({
@@ -287,4 +293,27 @@ test("the whole life of a purchase goes through the stub", async () => {
   const { total } = await ledger.figures(now());
   assert.deepEqual([total.arrived, total.departed, total.bought, total.tickets.sold], [1, 1, 1, 1]);
   assert.equal((await ledger.verify()).kind, "clean");
+});
+
+test("a ledger that breathes reads a piece at a time, and verifies what was there when it was asked", async () => {
+  const disk = new SlowDisk();
+  const { set, hold } = stage({ disk });
+  await set(catalogueOf({ seat: { stock: 5_000 } }));
+  await Promise.all(Array.from({ length: 2_500 }, (_, i) => hold(`visitor${i}`)));
+  let breaths = 0;
+  const breathe = async () => {
+    breaths++;
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const again = stage({ disk, breathe });
+  assert.deepEqual((await again.ledger.stock("seat"))!.counts, { reserved: 2_500, pending: 0, sold: 0 });
+  assert.ok(breaths >= 2);
+  breaths = 0;
+  const verified = again.ledger.verify();
+  await settle();
+  const held = Array.from({ length: 500 }, (_, i) => again.hold(`late${i}`));
+  assert.equal((await verified).kind, "clean");
+  assert.ok(breaths >= 2);
+  await Promise.all(held);
+  assert.equal((await again.ledger.verify()).kind, "clean");
 });

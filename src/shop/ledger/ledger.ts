@@ -14,6 +14,7 @@
 import { toHex } from "../../core/hex.ts";
 import type { Clock, Log, Random, World } from "../../core/world.ts";
 import type { DurableState, DurableStorage } from "../../durable/storage.ts";
+import type { StoredRecord } from "../rules/book/restore.ts";
 import { ShopRestore } from "../rules/book/restore.ts";
 import { DamagedRecord } from "../rules/book/stored-records.ts";
 import type { BasketAnswer, ShopFact, Shopper, Wish } from "../rules/commands.ts";
@@ -28,6 +29,8 @@ const NEWS_EVERY_MS = 100;
 /** Alarms are at least as far apart, so that many deadlines end together. */
 const ALARMS_EVERY_MS = 25;
 const SEED_BYTES = 16;
+/** Some tens of milliseconds. */
+const RECORDS_PER_BREATH = 1_000;
 
 /** What a ledger is given. Functions are called through its gates: they leave when what was written before is on disk. */
 export interface LedgerEnv {
@@ -35,6 +38,8 @@ export interface LedgerEnv {
   readonly random: Random;
   readonly log: Log;
   pause(ms: number): Promise<void>;
+  /** Lets this process do other things; without it, reading everything is one piece of work. */
+  breathe?(): Promise<void>;
   /** Visitors have to be shown something anew. */
   tell(shop: string, news: ShopNews): void | Promise<void>;
   /** Makes what carries facts to others; without it, nobody is told. */
@@ -44,7 +49,7 @@ export interface LedgerEnv {
 /** What a ledger is given in this process. */
 export function ledgerEnv(
   { clock, random, log, timers }: World,
-  outside: Pick<LedgerEnv, "tell" | "openCourier">,
+  outside: Pick<LedgerEnv, "tell" | "openCourier" | "breathe">,
 ): LedgerEnv {
   const pause = (ms: number) =>
     ms === 0 ? Promise.resolve() : new Promise<void>((resolve) => timers.after(ms, resolve));
@@ -229,8 +234,14 @@ export class Ledger {
   /** Recounts everything from what is stored, and compares. */
   async verify(): Promise<Verified> {
     const verification = new Verification();
-    for (const prefix of VERIFIED_PREFIXES)
-      for await (const [key, text] of readAll(this.#state.storage, prefix)) verification.read(key, text);
+    const records: AsyncIterable<StoredRecord>[] = [];
+    for (const prefix of VERIFIED_PREFIXES) {
+      const all = readAll(this.#state.storage, prefix);
+      // All as they are now: with every breath others may write.
+      records.push(this.#env.breathe ? await held(all) : all);
+    }
+    for (const some of records)
+      for await (const [key, text] of this.#breathing(some)) verification.read(key, text);
     return verification.finish();
   }
 
@@ -321,7 +332,7 @@ export class Ledger {
     const { storage, id } = this.#state;
     try {
       const restore = new ShopRestore();
-      for await (const [key, text] of readState(storage)) restore.take(key, text);
+      for await (const [key, text] of this.#breathing(readState(storage))) restore.take(key, text);
       this.#book = new ShopBook(restore.finish());
       await this.#folding.load();
     } catch (error) {
@@ -336,6 +347,14 @@ export class Ledger {
     this.#courier = (await this.#env.openCourier?.(this.#courierParts())) ?? null;
     this.#alarmAt = (await storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
     this.#setAlarm();
+  }
+
+  async *#breathing(records: AsyncIterable<StoredRecord>): AsyncGenerator<StoredRecord> {
+    let count = 0;
+    for await (const record of records) {
+      yield record;
+      if (++count % RECORDS_PER_BREATH === 0) await this.#env.breathe?.();
+    }
   }
 
   #courierParts(): CourierParts {
@@ -355,4 +374,13 @@ export class Ledger {
     );
     void this.#state.blockConcurrencyWhile(() => Promise.reject(error));
   }
+}
+
+/** In memory before it goes on. */
+async function held<T>(all: AsyncIterable<T>): Promise<AsyncIterable<T>> {
+  const list: T[] = [];
+  for await (const one of all) list.push(one);
+  return (async function* () {
+    yield* list;
+  })();
 }

@@ -13,9 +13,12 @@ import type { SharedLink } from "./shared-records.ts";
 
 /** A call that was not answered is sent again as soon. */
 const RESEND_MS = 500;
-/** The owner remembers answers for longer than anyone asks again. */
+const LOOK_EVERY_MS = RESEND_MS / 2;
+/** Calls that may wait for an answer; more are refused. */
+export const CALLS_MAX = 10_000;
+/** The owner remembers answers for longer than anyone asks again, and no more than this many. */
 const REMEMBERED_MS = 30_000;
-const SWEEP_MS = 10_000;
+const REMEMBERED_MAX = 100_000;
 const NAME_BYTES = 8;
 
 export type LedgerMethods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
@@ -75,8 +78,8 @@ class Outbox<Message> {
 
 interface Asked {
   readonly call: Call;
-  readonly until: number;
-  sentAt: number;
+  leftMs: number;
+  sentAgainInMs: number;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -88,7 +91,7 @@ export interface RemoteParts {
   readonly shop: string;
 }
 
-/** The asker's side. */
+/** The asker's side. Time is counted in looks: a clock may be set back, and then stands still. */
 export class RemoteCalls {
   readonly #parts: RemoteParts;
   readonly #name: string;
@@ -96,6 +99,7 @@ export class RemoteCalls {
   readonly #asked = new Map<number, Asked>();
   readonly #stop: (() => void)[];
   #lastId = 0;
+  #isClosed = false;
 
   constructor(parts: RemoteParts) {
     const { link, world, base } = parts;
@@ -105,17 +109,18 @@ export class RemoteCalls {
     const ear = { onMessage: (text: string) => this.#onAnswers(text), onGap: () => this.sendAgain() };
     this.#stop = [
       link.hear(`${base}:answers:${this.#name}`, ear),
-      world.timers.every(RESEND_MS / 2, () => this.#look()),
+      world.timers.every(LOOK_EVERY_MS, () => this.#look()),
     ];
   }
 
   ask(method: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
-    const { base, world } = this.#parts;
+    if (this.#isClosed || this.#asked.size >= CALLS_MAX)
+      return Promise.reject(new ShopAway(this.#parts.shop));
     const call = { from: this.#name, id: ++this.#lastId, method, args };
-    const now = world.clock.now();
     return new Promise((resolve, reject) => {
-      this.#asked.set(call.id, { call, until: now + timeoutMs, sentAt: now, resolve, reject });
-      this.#outbox.send(`${base}:calls`, call);
+      const asked = { call, leftMs: timeoutMs, sentAgainInMs: RESEND_MS, resolve, reject };
+      this.#asked.set(call.id, asked);
+      this.#send(asked);
     });
   }
 
@@ -125,23 +130,25 @@ export class RemoteCalls {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const stop of this.#stop) stop();
     for (const { reject } of this.#asked.values()) reject(new ShopAway(this.#parts.shop));
     this.#asked.clear();
   }
 
   #look(): void {
-    const now = this.#parts.world.clock.now();
     for (const asked of this.#asked.values()) {
-      if (asked.until <= now) {
+      asked.leftMs -= LOOK_EVERY_MS;
+      asked.sentAgainInMs -= LOOK_EVERY_MS;
+      if (asked.leftMs <= 0) {
         this.#asked.delete(asked.call.id);
         asked.reject(new ShopAway(this.#parts.shop));
-      } else if (asked.sentAt + RESEND_MS <= now) this.#send(asked);
+      } else if (asked.sentAgainInMs <= 0) this.#send(asked);
     }
   }
 
   #send(asked: Asked): void {
-    asked.sentAt = this.#parts.world.clock.now();
+    asked.sentAgainInMs = RESEND_MS;
     this.#outbox.send(`${this.#parts.base}:calls`, asked.call);
   }
 
@@ -156,18 +163,16 @@ export class RemoteCalls {
   }
 }
 
-interface Done {
-  readonly at: number;
-  answer: Answer | null;
-}
-
 /** The owner's side: answers calls with its own ledger, while it is open. */
 export class CallDesk {
   readonly #parts: RemoteParts;
   readonly #methods: LedgerMethods;
   readonly #isOwner: () => boolean;
   readonly #outbox: Outbox<Answer>;
-  readonly #done = new Map<string, Done>();
+  readonly #underWay = new Set<string>();
+  /** Answers since the last turn of the page, and those before it. */
+  #done = new Map<string, Answer>();
+  #doneBefore = new Map<string, Answer>();
   readonly #stop: (() => void)[];
 
   /** `isOwner`: while the ledger may be another gateway's, that one answers. */
@@ -178,7 +183,7 @@ export class CallDesk {
     this.#isOwner = isOwner;
     this.#outbox = new Outbox(link, world);
     const ear = { onMessage: (text: string) => this.#onCalls(text), onGap: () => {} };
-    this.#stop = [link.hear(`${base}:calls`, ear), world.timers.every(SWEEP_MS, () => this.#sweep())];
+    this.#stop = [link.hear(`${base}:calls`, ear), world.timers.every(REMEMBERED_MS, () => this.#turnPage())];
   }
 
   close(): void {
@@ -188,37 +193,39 @@ export class CallDesk {
   #onCalls(text: string): void {
     for (const call of readList<Call>(text)) {
       const key = `${call.from} ${call.id}`;
-      const done = this.#done.get(key);
-      if (!done) void this.#do(key, call);
-      else if (done.answer) this.#answer(call, done.answer);
+      const answer = this.#done.get(key) ?? this.#doneBefore.get(key);
+      if (answer) this.#answer(call, answer);
+      else if (!this.#underWay.has(key)) void this.#do(key, call);
     }
   }
 
   async #do(key: string, call: Call): Promise<void> {
     const { id, method, args } = call;
     if (!Object.hasOwn(this.#methods, method) || !this.#isOwner()) return;
-    const done: Done = { at: this.#parts.world.clock.now(), answer: null };
-    this.#done.set(key, done);
+    this.#underWay.add(key);
+    let answer: Answer;
     try {
-      done.answer = { id, answer: (await this.#methods[method]!(...(args as never[]))) ?? null };
+      answer = { id, answer: (await this.#methods[method]!(...(args as never[]))) ?? null };
     } catch (error) {
+      // Then the next owner does it, or this one when it is asked again.
       if (!this.#isOwner()) return;
       const { name, message } = error as Error;
-      done.answer = { id, failure: { name, message } };
+      answer = { id, failure: { name, message } };
+    } finally {
+      this.#underWay.delete(key);
     }
-    this.#answer(call, done.answer);
+    if (this.#done.size >= REMEMBERED_MAX) this.#turnPage();
+    this.#done.set(key, answer);
+    this.#answer(call, answer);
   }
 
   #answer({ from }: Call, answer: Answer): void {
     this.#outbox.send(`${this.#parts.base}:answers:${from}`, answer);
   }
 
-  #sweep(): void {
-    const before = this.#parts.world.clock.now() - REMEMBERED_MS;
-    for (const [key, { at }] of this.#done) {
-      if (at > before) return;
-      this.#done.delete(key);
-    }
+  #turnPage(): void {
+    this.#doneBefore = this.#done;
+    this.#done = new Map();
   }
 }
 

@@ -5,12 +5,14 @@
  *   commit ─▶ memory ─▶ Redis ─┬─ kept: confirmed
  *                              ├─ no answer: sent again, until there is one
  *                              ├─ behind (a failover lost writes): all records are written anew from memory
- *                              └─ lost (another gateway is the owner): this disk is broken for good
+ *                              └─ lost (another gateway is the owner): this disk is broken for good; nothing is read from it either
  */
+import { LogPace } from "../../../core/log-pace.ts";
 import type { World } from "../../../core/world.ts";
 import type { Changes, Disk, ObjectName, StoredAlarm } from "../../../durable/disk.ts";
 import { copyOf, type HeldValue } from "../../../durable/held-value.ts";
 import type { KeyRange } from "../../../durable/key-range.ts";
+import { StoreProblem } from "../../../durable/problem.ts";
 import { KeyOrder } from "./key-order.ts";
 import type { SharedRecords, TakenRecords, WriteOutcome } from "./shared-records.ts";
 
@@ -20,18 +22,13 @@ const RETRY_MS = 100;
 const RENEWALS_PER_LEASE = 4;
 
 export interface SharedDiskParts {
-  readonly records: SharedRecords;
+  readonly records: Pick<SharedRecords, "read" | "commit" | "renew" | "refill" | "free">;
   readonly taken: TakenRecords;
   readonly object: ObjectName;
   /** When the records were asked for: nobody else may own them for a lease from then on. */
   readonly takenAt: number;
   readonly leaseMs: number;
   readonly world: Pick<World, "clock" | "timers" | "log">;
-}
-
-/** Another gateway owns the records, or this one has given them up. */
-export class RecordsMoved extends Error {
-  override readonly name = "RecordsMoved";
 }
 
 interface Unwritten {
@@ -42,10 +39,14 @@ interface Unwritten {
 
 export class SharedDisk implements Disk {
   readonly file: string;
+  /** Resolves when another gateway owns the records, or this one has given them up. */
+  readonly gone: Promise<void>;
   readonly #parts: SharedDiskParts;
   readonly #entries = new Map<string, HeldValue>();
   readonly #order = new KeyOrder();
   readonly #stopRenewing: () => void;
+  #tellGone!: () => void;
+  readonly #unwritable = new LogPace();
   #alarmAt: number | null;
   #seq: number;
   #unwritten: Unwritten | null = null;
@@ -54,6 +55,9 @@ export class SharedDisk implements Disk {
   /** Calls of the store, one after the other. */
   #line: Promise<void> = Promise.resolve();
   #isWriting = false;
+  #isRenewing = false;
+  /** Before that, memory has only a part of the records. */
+  #isRead = false;
   #isOver = false;
 
   /** Reads all records. They must have been taken. */
@@ -61,6 +65,7 @@ export class SharedDisk implements Disk {
     const disk = new SharedDisk(parts);
     try {
       for await (const [key, held] of parts.records.read()) disk.#put(key, held);
+      disk.#checkRead();
     } catch (error) {
       disk.#end();
       throw error;
@@ -75,6 +80,9 @@ export class SharedDisk implements Disk {
     this.#seq = taken.seq;
     this.#alarmAt = taken.alarmAt;
     this.#ownedUntil = takenAt + leaseMs;
+    this.gone = new Promise((resolve) => {
+      this.#tellGone = resolve;
+    });
     this.#stopRenewing = world.timers.every(leaseMs / RENEWALS_PER_LEASE, () => this.#renew());
   }
 
@@ -84,10 +92,12 @@ export class SharedDisk implements Disk {
   }
 
   read(_object: ObjectName, key: string): HeldValue {
+    this.#check();
     return this.#entries.get(key);
   }
 
   has(_object: ObjectName, key: string): boolean {
+    this.#check();
     return this.#entries.has(key);
   }
 
@@ -95,6 +105,7 @@ export class SharedDisk implements Disk {
     _object: ObjectName,
     { range, isReverse, limit }: { range: KeyRange; isReverse: boolean; limit: number },
   ): [string, HeldValue][] {
+    this.#check();
     const found: [string, HeldValue][] = [];
     for (const key of this.#order.within(range, isReverse)) {
       if (found.length === limit) break;
@@ -104,6 +115,7 @@ export class SharedDisk implements Disk {
   }
 
   alarm(): number | null {
+    this.#check();
     return this.#alarmAt;
   }
 
@@ -112,7 +124,7 @@ export class SharedDisk implements Disk {
   }
 
   commit(all: readonly Changes[]): void {
-    if (this.#isOver) throw moved();
+    this.#check();
     const unwritten: Unwritten = { isWiped: false, entries: new Map(), alarmAt: undefined };
     for (const { isWiped, values, alarmAt } of all) {
       if (isWiped) {
@@ -154,11 +166,14 @@ export class SharedDisk implements Disk {
     this.#end();
   }
 
-  /** Gives the records up, if they are still ours and all there: whoever comes next has nothing else. */
+  /** Gives the records up, if they are still ours and all there: whoever comes next has nothing else. Takes a lease at most. */
   async close(): Promise<void> {
     if (this.#isOver) return;
     this.#stopRenewing();
+    const { world, leaseMs } = this.#parts;
+    const stop = world.timers.after(leaseMs, () => this.giveUp());
     await this.#inLine(() => this.#look()).catch(() => {});
+    stop();
     if (this.#isOver) return;
     this.#end();
     // Without an answer they are free when the lease is over.
@@ -185,11 +200,15 @@ export class SharedDisk implements Disk {
     this.#seq = before + 1;
   }
 
-  /** Says that this gateway is alive, unless a write does. */
+  /** Says that this gateway is alive, unless a write does, or Redis has not answered the last time yet. */
   #renew(): void {
-    if (this.#isWriting || this.#isOver) return;
-    // The next write says what is wrong to those who wait.
-    this.#inLine(() => this.#look()).catch(() => {});
+    if (this.#isWriting || this.#isRenewing || this.#isOver) return;
+    this.#isRenewing = true;
+    const renewed = this.#inLine(() => this.#look()).finally(() => {
+      this.#isRenewing = false;
+    });
+    // Then the disk is over, and `gone` tells.
+    renewed.catch(() => {});
   }
 
   /** Looks whether everything is in Redis still, and writes it anew where it is not. */
@@ -197,7 +216,10 @@ export class SharedDisk implements Disk {
     const sentAt = this.#parts.world.clock.now();
     const said = await this.#parts.records.renew(this.#seq).catch(() => null);
     if (said !== null) this.#note(said, sentAt);
-    if (said === "behind") await this.#writeAll(this.#seq);
+    if (said !== "behind") return;
+    // What was read so far must not take the place of the rest: the records have to be taken again.
+    if (!this.#isRead) this.#end();
+    else await this.#writeAll(this.#seq);
   }
 
   async #writeAll(seq: number): Promise<void> {
@@ -205,25 +227,37 @@ export class SharedDisk implements Disk {
     const problem =
       "Redis lost writes that it had confirmed; the gateway that keeps the shop writes them anew";
     world.log.warn({ shop: object.name, records: this.#entries.size }, problem);
-    await this.#untilAnswered(() => records.refill(seq, this.#entries, this.#alarmAt));
+    await this.#untilAnswered(async () => {
+      // As memory is now, with every commit whole: others may come while these are written.
+      const said = await records.refill(seq, [...this.#entries], this.#alarmAt);
+      // A part of what was just written is lost again.
+      return said === "behind" ? null : said;
+    });
   }
 
   /** Asks until there is an answer. Throws when another gateway is the owner, or this one has given up. */
-  async #untilAnswered(ask: () => Promise<WriteOutcome>): Promise<WriteOutcome> {
+  async #untilAnswered(ask: () => Promise<WriteOutcome | null>): Promise<WriteOutcome> {
     for (;;) {
-      if (this.#isOver) throw moved();
+      this.#check();
       const sentAt = this.#parts.world.clock.now();
-      const said = await ask().catch(() => null);
+      const said = await ask().catch((cause: unknown) => this.#onUnwritten(cause));
       if (said !== null) return this.#note(said, sentAt);
       await new Promise<void>((resolve) => this.#parts.world.timers.after(RETRY_MS, resolve));
     }
   }
 
+  #onUnwritten(err: unknown): null {
+    const { world, object } = this.#parts;
+    // What is wrong with Redis as a whole is told already.
+    const isTold = "kind" in (err as object) && (err as { kind: unknown }).kind !== "other";
+    if (!isTold && this.#unwritable.add(world.clock.now()) > 0)
+      world.log.error({ err, shop: object.name }, "a shop's records cannot be written");
+    return null;
+  }
+
   #note(said: WriteOutcome, sentAt: number): WriteOutcome {
-    if (said === "lost") {
-      this.#end();
-      throw moved();
-    }
+    if (said === "lost") this.#end();
+    this.#check();
     this.#ownedUntil = Math.max(this.#ownedUntil, sentAt + this.#parts.leaseMs);
     return said;
   }
@@ -234,12 +268,23 @@ export class SharedDisk implements Disk {
     return done;
   }
 
+  #check(): void {
+    if (this.#isOver)
+      throw new StoreProblem("broken", this.file, "Another gateway keeps this shop now. Try again.");
+  }
+
+  /** While they were read Redis may have failed over to another server, which goes through them in another order. */
+  #checkRead(): void {
+    this.#check();
+    const { count } = this.#parts.taken;
+    if (this.#entries.size !== count)
+      throw new Error(`${this.#entries.size} of ${count} records were read of ${this.file}`);
+    this.#isRead = true;
+  }
+
   #end(): void {
     this.#isOver = true;
     this.#stopRenewing();
+    this.#tellGone();
   }
-}
-
-function moved(): RecordsMoved {
-  return new RecordsMoved("Another gateway keeps this shop now. Try again.");
 }

@@ -6,12 +6,15 @@
  *
  * Redis frees the records when their owner has been silent for a lease. A gateway takes them over only after Redis has answered
  * it for as long: after a failover, or when Redis has lost everything, the owner, which has it all in memory, comes first.
+ *
+ * Leases are measured by the machine's own clock and timers: the line's clock is Redis's, and another after a failover.
  */
 import { toHex } from "../../../core/hex.ts";
+import { LogPace } from "../../../core/log-pace.ts";
 import type { World } from "../../../core/world.ts";
 import { CallDesk, type LedgerMethods, RemoteCalls, ShopAway } from "./remote-calls.ts";
 import { SharedDisk } from "./shared-disk.ts";
-import { type KeptBy, type SharedLink, SharedRecords } from "./shared-records.ts";
+import { type KeptBy, type MayTake, type SharedLink, SharedRecords } from "./shared-records.ts";
 
 export const LEASE_MS = 5_000;
 /** A gateway looks this often whether the records are free. */
@@ -43,6 +46,7 @@ export interface SharedLedgerParts {
   readonly link: SharedLink;
   readonly kept: KeptBy;
   readonly prefix: string;
+  /** The machine's. */
   readonly world: World;
   /** The owner may be silent for as long. */
   readonly leaseMs?: number;
@@ -68,11 +72,15 @@ export class SharedLedger {
   readonly #stop: (() => void)[];
   /** A gateway that starts looks first whether it has to keep the ledger. */
   readonly #hasLooked: Promise<void>;
+  readonly #unread = new LogPace();
   #here: Here | null = null;
-  #isLooking = false;
+  /** Names this gateway as the owner, until it has been one. */
+  #token: string;
+  #looking: Promise<void> | null = null;
   #isClosed = false;
-  /** Since when Redis has answered; null: it does not. */
-  #wellSince: number | null;
+  /** Nothing after Redis was away, and everything once it has answered for a lease. */
+  #mayTake: MayTake = "nothing";
+  #stopWaiting = () => {};
 
   constructor(parts: SharedLedgerParts) {
     const { shop, link, world, prefix, leaseMs = LEASE_MS } = parts;
@@ -80,11 +88,12 @@ export class SharedLedger {
     this.#leaseMs = leaseMs;
     this.#base = sharedBase(prefix, shop);
     this.#remote = new RemoteCalls({ link, world, shop, base: this.#base });
-    this.#wellSince = link.problem === null ? world.clock.now() : null;
+    this.#token = toHex(world.random.bytes(TOKEN_BYTES));
+    this.#waitForOwner(link.problem === null ? "whatIsFree" : "nothing");
     this.#stop = [
-      link.onProblem((problem) => {
-        this.#wellSince = problem === null ? world.clock.now() : null;
-      }),
+      // Whatever it is: a problem may also be another node's, or hide that of ours.
+      link.onProblem(() => this.#waitForOwner("nothing")),
+      () => this.#stopWaiting(),
       link.hear(`${this.#base}:free`, { onMessage: () => void this.look(), onGap: () => {} }),
       world.timers.every(LOOK_EVERY_MS, () => void this.look()),
     ];
@@ -101,25 +110,22 @@ export class SharedLedger {
   }
 
   /** Takes the records if nobody owns them. Never fails. */
-  async look(): Promise<void> {
-    if (this.#isLooking || this.#here || this.#isClosed) return;
-    this.#isLooking = true;
-    try {
-      await this.#take();
-    } catch (cause) {
-      this.#parts.world.log.debug(
-        { err: cause, shop: this.#parts.shop },
-        "a shop's records cannot be read yet",
-      );
-    } finally {
-      this.#isLooking = false;
-    }
+  look(): Promise<void> {
+    if (this.#here || this.#isClosed) return Promise.resolve();
+    this.#looking ??= this.#take()
+      .catch((cause: unknown) => this.#onUnread(cause))
+      .finally(() => {
+        this.#looking = null;
+      });
+    return this.#looking;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const stop of this.#stop) stop();
+    // What is being taken is given back.
+    await this.#looking;
     const here = this.#here;
     this.#here = null;
     if (here) await this.#leave(here);
@@ -129,20 +135,38 @@ export class SharedLedger {
   async #take(): Promise<void> {
     const { link, world, shop, className, kept, open } = this.#parts;
     const leaseMs = this.#leaseMs;
-    const token = toHex(world.random.bytes(TOKEN_BYTES));
-    const records = new SharedRecords({ link, base: this.#base, token, leaseMs, kept });
+    const records = new SharedRecords({ link, base: this.#base, token: this.#token, leaseMs, kept });
     const takenAt = world.clock.now();
-    const taken = await records.take(this.#wellSince !== null && takenAt - this.#wellSince >= leaseMs);
+    const taken = await records.take(this.#mayTake);
     if (!taken) return;
     const object = { className, name: shop };
     const disk = await SharedDisk.open({ records, taken, object, takenAt, leaseMs, world });
+    this.#token = toHex(world.random.bytes(TOKEN_BYTES));
     if (this.#isClosed) return disk.close();
     const ledger = open(disk);
     const parts = { link, world, shop, base: this.#base };
     const here: Here = { disk, ledger, desk: new CallDesk(parts, ledger.methods, () => disk.isOwned) };
     this.#here = here;
     world.log.info({ shop }, "this gateway keeps the shop's stock");
-    void ledger.broken.then(() => this.#onLost(here));
+    void Promise.race([disk.gone, ledger.broken]).then(() => this.#onLost(here));
+  }
+
+  /** An owner that is there still needs less than a lease to say so. */
+  #waitForOwner(mayTake: MayTake): void {
+    this.#stopWaiting();
+    this.#mayTake = mayTake;
+    this.#stopWaiting = this.#parts.world.timers.after(this.#leaseMs, () => {
+      this.#mayTake = "all";
+    });
+  }
+
+  #onUnread(err: unknown): void {
+    this.#waitForOwner("nothing");
+    const { world, shop } = this.#parts;
+    const message = "a shop's records cannot be read yet";
+    // What is wrong with Redis is told already.
+    if ((err as Error).name === "RedisProblem") world.log.debug({ err, shop }, message);
+    else if (this.#unread.add(world.clock.now()) > 0) world.log.error({ err, shop }, message);
   }
 
   async #onLost(here: Here): Promise<void> {

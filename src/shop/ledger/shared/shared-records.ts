@@ -20,12 +20,17 @@ export interface KeptBy {
 }
 
 export type SharedEntry = readonly [key: string, held: HeldValue];
-/** `behind`: writes that were confirmed are not there any more. `lost`: another gateway owns the records. */
+/** `behind`: writes that were confirmed are not there any more, or what was taken. `lost`: another gateway owns the records. */
 export type WriteOutcome = "kept" | "behind" | "lost";
+
+/** `whatIsFree`: where the owner before has given them up. `all`: also where an owner that is there would have said so by now. */
+export type MayTake = "nothing" | "whatIsFree" | "all";
 
 export interface TakenRecords {
   readonly seq: number;
   readonly alarmAt: number | null;
+  /** How many records there are. */
+  readonly count: number;
 }
 
 export interface SharedRecordsParts {
@@ -52,17 +57,23 @@ const BYTES = "b";
 
 export class SharedRecords {
   readonly #parts: SharedRecordsParts;
+  /** The owners before this one, each with its last write: all of these are in its memory. */
+  #past = new Map<string, number>();
+  /** The one of these that Redis has gone back to. */
+  #back = "";
+  #refills = 0;
 
   constructor(parts: SharedRecordsParts) {
     this.#parts = parts;
   }
 
   /** Takes them when nobody owns them; null: somebody does, or may. */
-  async take(mayTakeOver: boolean): Promise<TakenRecords | null> {
+  async take(mayTake: MayTake): Promise<TakenRecords | null> {
     const { leaseMs } = this.#parts;
-    const [said, seq, alarm] = await this.#call("take", [`${leaseMs}`, mayTakeOver ? "1" : "0"]);
+    const [said, seq, alarm, count, past] = await this.#call("take", [`${leaseMs}`, mayTake]);
     if (said !== "taken") return null;
-    return { seq: Number(seq), alarmAt: alarm === "" ? null : Number(alarm) };
+    this.#past = readPast(String(past));
+    return { seq: Number(seq), alarmAt: alarm === "" ? null : Number(alarm), count: Number(count) };
   }
 
   /** All records, for their owner: some may come twice. */
@@ -94,23 +105,23 @@ export class SharedRecords {
     return this.#write("commit", [`${this.#parts.leaseMs}`, `${seq}`, `${seq}`, ""]);
   }
 
-  /** Writes all records anew. */
-  async refill(seq: number, entries: Iterable<SharedEntry>, alarmAt: number | null): Promise<WriteOutcome> {
-    const lease = `${this.#parts.leaseMs}`;
-    if ((await this.#write("clear", [lease])) === "lost") return "lost";
-    let piece = [lease];
-    let characters = 0;
-    for (const [key, held] of entries) {
-      const text = encode(held);
-      piece.push(key, text);
-      characters += key.length + text.length;
-      if (characters < FILL_CHARACTERS) continue;
-      if ((await this.#write("fill", piece)) === "lost") return "lost";
-      piece = [lease];
-      characters = 0;
+  /** Writes all records anew. `behind`: some of what was written is not there any more, and the records are as they were. */
+  async refill(seq: number, entries: readonly SharedEntry[], alarmAt: number | null): Promise<WriteOutcome> {
+    const head = [`${this.#parts.leaseMs}`, `${++this.#refills}`];
+    let said = await this.#write("clear", [...head, this.#back, `${this.#past.get(this.#back) ?? 0}`]);
+    for (let from = 0, to = 0; from < entries.length && said === "kept"; from = to) {
+      const piece: string[] = [];
+      for (let characters = 0; to < entries.length && characters < FILL_CHARACTERS; to++) {
+        const [key, held] = entries[to]!;
+        const text = encode(held);
+        piece.push(key, text);
+        characters += key.length + text.length;
+      }
+      said = await this.#write("fill", [...head, `${from}`, ...piece]);
     }
-    if ((await this.#write("fill", piece)) === "lost") return "lost";
-    return this.#write("swap", [lease, `${seq}`, alarmAt === null ? "-" : `${alarmAt}`]);
+    if (said !== "kept") return said;
+    const alarm = alarmAt === null ? "-" : `${alarmAt}`;
+    return this.#write("swap", [...head, `${entries.length}`, `${seq}`, alarm]);
   }
 
   /** Gives them up: the next owner need not wait. */
@@ -119,16 +130,33 @@ export class SharedRecords {
   }
 
   async #write(name: string, args: readonly string[]): Promise<WriteOutcome> {
-    const [said] = await this.#call(name, args);
+    const [said, owner, seq] = await this.#call(name, args);
+    if (said === "lost" && this.#isBack(String(owner), Number(seq))) return "behind";
     if (said !== "kept" && said !== "behind" && said !== "lost")
       throw new Error(`a write to a shop's records was answered ${JSON.stringify(said)}`);
     return said;
+  }
+
+  /** Whether Redis has only forgotten that it was taken, and what was written since. */
+  #isBack(owner: string, seq: number): boolean {
+    const isPast = seq <= (this.#past.get(owner) ?? -1);
+    if (isPast) this.#back = owner;
+    return isPast;
   }
 
   #call(name: string, args: readonly string[]): Promise<readonly unknown[]> {
     const { link, base, token, kept } = this.#parts;
     return link.call(`${LEDGER_FUNCTIONS}${name}`, base, [token, ...args], kept);
   }
+}
+
+/** "OWNER SEQ OWNER SEQ …"; the end may be cut off. */
+function readPast(text: string): Map<string, number> {
+  const words = text.split(" ");
+  const past = new Map<string, number>();
+  for (let i = 0; i + 1 < words.length; i += 2)
+    if (!past.has(words[i]!)) past.set(words[i]!, Number(words[i + 1]));
+  return past;
 }
 
 function alarmText(alarmAt: number | null | undefined): string {
