@@ -6,7 +6,7 @@ import { catalogueOf } from "../../testing/shop/plain-shop.ts";
 import { ShopCounter } from "./shop-counter.ts";
 import type { VisitorCall } from "./visitor-shop.ts";
 
-const NO_BASKET = 404;
+const NO_BASKET = 200;
 
 const catalogue = (forSale = true) => catalogueOf({ seat: { stock: 10, forSale } });
 
