@@ -43,12 +43,13 @@ export class Shops {
     return this.#open.get(name);
   }
 
-  /** Opens the shops that are not open yet. */
+  /** Opens the shops that are not open yet, at the same time: with Redis each may have to wait for its ledger. */
   async follow(settings: Settings): Promise<void> {
-    for (const name of Object.keys(settings.shops)) {
-      if (this.#open.has(name)) continue;
-      this.#open.set(name, await this.#openOne(name, settings));
-      if (this.#changed.delete(name)) this.learn(name);
+    const fresh = Object.keys(settings.shops).filter((name) => !this.#open.has(name));
+    const opened = await Promise.all(fresh.map((name) => this.#openOne(name, settings)));
+    for (const shop of opened) {
+      this.#open.set(shop.name, shop);
+      if (this.#changed.delete(shop.name)) this.learn(shop.name);
     }
   }
 
