@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsOf } from "../../src/cli/operate/columns.ts";
+import { eventually } from "../../src/testing/cli/eventually.ts";
 import { fairgate, MAIN, ownFolder, SECRET } from "../../src/testing/cli/fairgate.ts";
 import { Screen, whyNoTerminal } from "../../src/testing/cli/screen.ts";
 import { TestOrigin } from "../../src/testing/cli/test-origin.ts";
@@ -97,5 +98,7 @@ test("the demo fits 80x24, its addresses stay, and it leaves the terminal as it 
   fits(await demo.shows(/missed their turn/), 120);
   demo.type("\x03");
   await demo.ended;
+  // What it printed last may be read after its end.
+  await eventually("its last words are on the screen", () => demo.text().trim() !== "");
   assert.match(demo.text(), /^(\^C)?\s*The demo has stopped; nothing is left running\.$/);
 });

@@ -54,6 +54,7 @@ export class ShopCounter implements VisitorShop {
   readonly payment: VisitorShop["payment"];
   #known: KnownCatalogue | null = null;
   #hasLearned = false;
+  #isClosed = false;
   /** The latest that was begun, while it is under way. */
   #learning: Promise<void> | null = null;
   #begun = 0;
@@ -142,6 +143,7 @@ export class ShopCounter implements VisitorShop {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#feeds.close();
     this.#visits.close();
   }
@@ -160,8 +162,10 @@ export class ShopCounter implements VisitorShop {
     this.changed();
   }
 
-  readonly #onFailure = (cause: unknown): void =>
-    this.#parts.world.log.error({ err: cause }, "the shop does not answer");
+  /** What is asked while the process ends may come too late, and nobody waits for it. */
+  readonly #onFailure = (cause: unknown): void => {
+    if (!this.#isClosed) this.#parts.world.log.error({ err: cause }, "the shop does not answer");
+  };
 
   /** The basket, and where its owner waits for what is sold out. */
   async basket({ shopper, now }: VisitorCall): Promise<ShopReply> {
