@@ -29,11 +29,11 @@ const TENTH_DEVIATIONS = 1.2816;
 /** How much of the doubt about the length of visits becomes doubt about the pace: errors partly cancel. */
 const GUESS_DOUBT = 1.2;
 /** Of visitors who seem to have stopped some may come back. */
-const UNPROVEN_DOUBT = 0.1;
+const UNPROVEN_DOUBT = 0.07;
 /** What nobody has lived yet may be much longer or shorter. */
 const UNSEEN_DOUBT = 0.6;
 /** A pace set by visits that end is never known better than this. */
-const PACE_DOUBT = 0.017;
+const PACE_DOUBT = 0.012;
 /** Half a turn is always in doubt. */
 const COUNT_DOUBT = 0.5;
 /** Counted smoothly, a turn is given when half of it has passed. */
@@ -85,8 +85,9 @@ export interface DoorPlay {
   readonly perMsAfter: number;
   /** Share of the turns that wait for a slot; the others are spaced by the rate. */
   readonly bySlots: number;
-  /** Relative doubt about how long all of it takes. */
-  readonly doubt: number;
+  /** It may take shorter, and longer, by these shares: one time in ten even more. */
+  readonly shorter: number;
+  readonly longer: number;
 }
 
 /** The limits that hold from an instant on. */
@@ -155,12 +156,7 @@ export function playForward(outlook: Outlook, stays: Stays): DoorPlay | null {
   const half = STEPS / 2;
   const perMsAfter = Math.max(1e-12, (total - turns[half - 1]!) / ((STEPS - half) * stepMs));
   const share = total === 0 ? 0 : bySlots / total;
-  const guessed = Math.hypot(
-    GUESS_DOUBT * stays.doubt * (1 - stays.knownShare),
-    UNPROVEN_DOUBT * stays.unprovenShare,
-    UNSEEN_DOUBT * stays.unseenShare,
-    PACE_DOUBT,
-  );
+  const doubt = doubtOf(stays);
   return {
     stepMs,
     opensInMs,
@@ -168,7 +164,23 @@ export function playForward(outlook: Outlook, stays: Stays): DoorPlay | null {
     variance,
     perMsAfter,
     bySlots: share,
-    doubt: RATE_DOUBT + share * guessed,
+    shorter: RATE_DOUBT * TENTH_DEVIATIONS + share * doubt.shorter,
+    longer: RATE_DOUBT * TENTH_DEVIATIONS + share * doubt.longer,
+  };
+}
+
+/**
+ * By what share a mean visit may be shorter or longer than it is taken to be. The session after the last sign of life is known; of the
+ * rest, as long as little is known of it, half as much is as likely as twice as much.
+ */
+function doubtOf(stays: Stays): Pick<DoorPlay, "shorter" | "longer"> {
+  const factor = Math.exp(TENTH_DEVIATIONS * GUESS_DOUBT * stays.doubt);
+  const guessed = 1 - stays.knownShare;
+  const rest = Math.hypot(UNPROVEN_DOUBT * stays.unprovenShare, UNSEEN_DOUBT * stays.unseenShare, PACE_DOUBT);
+  const restFactor = Math.exp(TENTH_DEVIATIONS * rest);
+  return {
+    shorter: Math.hypot(guessed * (1 - 1 / factor), 1 - 1 / restFactor),
+    longer: Math.hypot(guessed * (factor - 1), restFactor - 1),
   };
 }
 
@@ -292,15 +304,12 @@ function pointAt(
   const deviation = (ms: number) => {
     return Math.sqrt(varianceAt(play, ms) + COUNT_DOUBT ** 2 + lineDoubt ** 2);
   };
-  const lateMs =
-    Math.sqrt(
-      LATE_MS ** 2 + (STEP_DEVIATION * play.bySlots * play.stepMs) ** 2 + (play.doubt * middle) ** 2,
-    ) * TENTH_DEVIATIONS;
+  const knownMs = Math.hypot(LATE_MS, STEP_DEVIATION * play.bySlots * play.stepMs) * TENTH_DEVIATIONS;
   const out = TENTH_DEVIATIONS * deviation(middle);
   const soonest = instantOf(play, passed, Math.max(0.001, places - out), 0);
   const latest = instantOf(play, passed, places + out, 0);
-  const low = Math.max(middle - Math.hypot(middle - soonest, lateMs), 0);
-  const high = middle + Math.hypot(latest - middle, lateMs);
+  const low = Math.max(middle - Math.hypot(middle - soonest, knownMs, play.shorter * middle), 0);
+  const high = middle + Math.hypot(latest - middle, knownMs, play.longer * middle);
   return withinRange([ahead, low, middle, high]);
 }
 
