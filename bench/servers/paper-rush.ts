@@ -81,6 +81,7 @@ function play(scale: number): PaperRush {
   const until = FORM_MS + STEPS * STEP_MS;
   for (let at = tunnel.time; at < until; at += STEP_MS) {
     tunnel.runUntil(at + STEP_MS);
+    if (!process.stderr.isTTY) continue;
     const letIn = tunnel.crowd.all.filter(({ enteredAt }) => enteredAt !== null).length;
     process.stderr.write(
       `\r${Math.round(at / STEP_MS)} s of ${until / STEP_MS}: ${letIn} of ${customers} are in `,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type RoomLook, RoomWaits } from "./room-waits.ts";
 import { DEFAULT_RULES, EVERYBODY, type RoomRules } from "./rules.ts";
+import type { SeenVisit } from "./stays.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 10);
 const MINUTE_MS = 60_000;
@@ -13,6 +14,7 @@ class Scene {
   waiting = 600;
   admitted = 0;
   rules: RoomRules = { ...DEFAULT_RULES, newUsersPerMinute: 60 };
+  visits: SeenVisit[] = [];
   readonly waits = new RoomWaits((now) => this.#look(now));
 
   pass(ms: number): this {
@@ -41,7 +43,7 @@ class Scene {
         rules,
         waiting,
         admitted: 1,
-        onSite: 0,
+        onSite: this.visits.length,
         totals,
         budgetFree: Number.POSITIVE_INFINITY,
       },
@@ -49,7 +51,7 @@ class Scene {
       admittedIn: () => admitted,
       sequenceAt: (_, rank) => admitted + rank,
       highestAdmitted: () => admitted - 1,
-      visits: () => [],
+      visits: () => this.visits,
     };
   }
 }
@@ -74,6 +76,24 @@ test("who comes just when a line forms is not told of the site as it was before"
 test("a look every three seconds while there is a line", () => {
   const scene = new Scene().pass(5 * MINUTE_MS);
   assert.ok(scene.looks >= 95 && scene.looks <= 105, `${scene.looks} looks`);
+});
+
+test("a wait that is told does not jump when much is learned at once", () => {
+  const scene = new Scene();
+  scene.rules = { ...DEFAULT_RULES, totalActiveUsers: 100, sessionDurationMs: 10 * MINUTE_MS };
+  const expiresAt = scene.now + 10 * MINUTE_MS;
+  scene.visits = Array.from({ length: 100 }, (_, i) => ({ id: `${i}`, admittedAt: scene.now, expiresAt }));
+  const middles = [scene.wait(99)!.middle];
+  assert.ok(middles[0]! > 5 * MINUTE_MS, `${middles[0]}`);
+  scene.visits = [];
+  for (let look = 0; look < 20; look++) {
+    scene.now += 3_000;
+    scene.waits.turn(true, scene.now);
+    middles.push(scene.wait(99)!.middle);
+    const [before, now] = middles.slice(-2) as [number, number];
+    assert.ok(now > 20_000 ? now >= before / 1.5 : before < 40_000, `${before} ms, and then ${now} ms`);
+  }
+  assert.ok(middles.at(-1)! < 20_000, `${middles.at(-1)}`);
 });
 
 test("other rules are followed at once", () => {

@@ -61,6 +61,10 @@ const LAPSE_GUESS_MS = 20 * 60_000;
 /** A stream of newcomers is expected to go on for as long as it has, and at least for this. */
 const COMING_LEAST_MS = 30 * 60_000;
 const NOTED_PLACES = 8;
+/** A number that jumps is not believed: a wait that is told grows or shrinks at most e times in this long, unless the rules change. */
+const SETTLE_MS = 8_000;
+/** A shorter wait may change at once. */
+const SETTLES_FROM_MS = 20_000;
 
 export class RoomWaits {
   readonly #look: ((now: number) => RoomLook) | null;
@@ -80,6 +84,8 @@ export class RoomWaits {
   #seen: RoomLook | null = null;
   #figures: Figures | null = null;
   readonly #curves = new Map<number, WaitCurve>();
+  /** The last curve of each lane that was told, under the same rules and in the same line. */
+  readonly #toldCurves = new Map<number, WaitCurve>();
 
   /** `look`: looks at the room when that is due. Without it the owner calls `observe`. */
   constructor(look: ((now: number) => RoomLook) | null = null) {
@@ -117,11 +123,10 @@ export class RoomWaits {
     if (!play || !this.#seen) return null;
     const { rules, now, waiting } = this.#seen;
     const points = waitCurve(play, rules, lane, this.#outlook!).map((point) => this.#corrected(point));
-    const curve = {
-      madeAt: now,
-      points: rules.queueingMethod === "random" ? anybodysTurn(points, waiting) : points,
-    };
+    const fresh = rules.queueingMethod === "random" ? anybodysTurn(points, waiting) : points;
+    const curve = { madeAt: now, points: settled(fresh, this.#toldCurves.get(lane), now) };
     this.#curves.set(lane, curve);
+    this.#toldCurves.set(lane, curve);
     return curve;
   }
 
@@ -153,6 +158,8 @@ export class RoomWaits {
     this.#lookedAt = now;
     this.#curves.clear();
     if (this.#rules !== rules || this.#roomRules !== roomRules) this.#told.forget();
+    if (this.#rules !== rules || this.#roomRules !== roomRules || seen.waiting === 0)
+      this.#toldCurves.clear();
     this.#rules = rules;
     this.#roomRules = roomRules;
     this.#lineSince = seen.waiting > 0 ? (this.#lineSince ?? now) : null;
@@ -212,6 +219,31 @@ export class RoomWaits {
       }
     }
   }
+}
+
+/** No wait is told that is far from the one that was told for the same place just before. */
+function settled(
+  points: readonly WaitPoint[],
+  before: WaitCurve | undefined,
+  now: number,
+): readonly WaitPoint[] {
+  if (!before) return points;
+  const factor = Math.exp((now - before.madeAt) / SETTLE_MS);
+  return points.map(([ahead, low, middle, high]) => {
+    const was = waitOn(before, ahead)!;
+    return withinRange([
+      ahead,
+      settledMs(low, was.low, factor),
+      settledMs(middle, was.middle, factor),
+      settledMs(high, was.high, factor),
+    ]);
+  });
+}
+
+function settledMs(ms: number, wasMs: number, factor: number): number {
+  const most = Math.max(wasMs, SETTLES_FROM_MS) * factor;
+  const least = wasMs / factor;
+  return ms > most ? most : ms < least && least > SETTLES_FROM_MS ? least : ms;
 }
 
 /** What two looks are compared by. */
