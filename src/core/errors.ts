@@ -575,8 +575,9 @@ export const CONTROL_REFUSALS = {
   },
   shop_away: {
     status: 503,
-    why: "The shop's ledger cannot be read or written; the message says why.",
-    action: "Look at the disk and the log; then try again.",
+    why: "The shop's ledger cannot be read, written or reached; the message says why.",
+    action:
+      "With Redis try again after some seconds: another gateway takes over. Else look at the disk and the log.",
   },
   not_kept: {
     status: 503,

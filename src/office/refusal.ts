@@ -103,9 +103,11 @@ export function answerFailure(error: unknown, c: Context, world: World) {
   return refuseCall(c, "failed", `Something failed. The log has it under ${id}.`);
 }
 
-/** What a ledger says that cannot be read, or cannot be written. Its message says what to do. */
+/** What a ledger says that cannot be read, written or reached. Its message says what to do. */
+const SHOP_FAILURES: ReadonlySet<string> = new Set(["LedgerDamaged", "StoreProblem", "ShopAway"]);
+
 function isShopFailure(error: unknown): error is Error {
-  return error instanceof Error && (error.name === "LedgerDamaged" || error.name === "StoreProblem");
+  return error instanceof Error && SHOP_FAILURES.has(error.name);
 }
 
 function answerBadRequest(error: HTTPException, c: Context) {

@@ -216,17 +216,19 @@ test("orders are listed, shown, cancelled once, and exported", async () => {
   );
 });
 
-test("a ledger that cannot be read or written says why", async () => {
+test("a ledger that cannot be read, written or reached says why", async () => {
   const stage = await shopScene();
   const message = "The ledger of the shop cannot be read.";
-  stage.ledger.broken = Object.assign(new Error(message), { name: "LedgerDamaged" });
-  for (const path of ["/shops", "/shops/tickets", "/shops/tickets/stock", "/shops/tickets/orders"]) {
-    const answer = await stage.ask(path);
-    assert.deepEqual(
-      [answer.status, (await read(answer)).error],
-      [503, { code: "shop_away", message }],
-      path,
-    );
+  for (const name of ["LedgerDamaged", "StoreProblem", "ShopAway"]) {
+    stage.ledger.broken = Object.assign(new Error(message), { name });
+    for (const path of ["/shops", "/shops/tickets", "/shops/tickets/stock", "/shops/tickets/orders"]) {
+      const answer = await stage.ask(path);
+      assert.deepEqual(
+        [answer.status, (await read(answer)).error],
+        [503, { code: "shop_away", message }],
+        `${name} ${path}`,
+      );
+    }
   }
   assert.equal((await stage.ask("/metrics")).status, 200);
 });

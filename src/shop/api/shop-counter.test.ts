@@ -11,7 +11,9 @@ const NO_BASKET = 200;
 const catalogue = (forSale = true) => catalogueOf({ seat: { stock: 10, forSale } });
 
 async function stage() {
-  const world = handWorld();
+  const errors: string[] = [];
+  const hand = handWorld();
+  const world = { ...hand, log: { ...hand.log, error: (_: object, text: string) => void errors.push(text) } };
   const book = deskOfBook();
   const now = world.clock.now();
   await book.setCatalogue(catalogue(), { ifVersion: null, now });
@@ -29,7 +31,7 @@ async function stage() {
     },
   });
   const counter = await ShopCounter.open({ desk, world, endVisit: () => {}, readCallback: null });
-  return { world, book, waiting, counter, now };
+  return { world, errors, book, waiting, counter, now };
 }
 
 const call = (now: number): VisitorCall => ({
@@ -79,4 +81,16 @@ test("calls that come while the catalogue is learnt wait for that, and do not as
   book.broken = null;
   assert.equal((await counter.call(call(now))).status, NO_BASKET);
   counter.close();
+});
+
+test("visits that end while the ledger is away are a line of the log, and none once the process ends", async () => {
+  const { book, counter, errors } = await stage();
+  book.broken = new Error("away");
+  for (let visit = 0; visit < 100; visit++) counter.visitEnded(`visitor ${visit}`);
+  await turns();
+  assert.deepEqual(errors, ["the shop does not answer"]);
+  counter.visitEnded("one more");
+  counter.close();
+  await turns();
+  assert.equal(errors.length, 1);
 });

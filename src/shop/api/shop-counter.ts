@@ -3,6 +3,7 @@
  * would miss; the catalogue it remembers is the ledger's, which tells when it has changed.
  */
 import { toHex } from "../../core/hex.ts";
+import { LogPace } from "../../core/log-pace.ts";
 import type { World } from "../../core/world.ts";
 import type { Catalogue } from "../rules/catalogue.ts";
 import type { PaymentEvent, PaymentReply } from "../rules/commands.ts";
@@ -55,6 +56,7 @@ export class ShopCounter implements VisitorShop {
   #known: KnownCatalogue | null = null;
   #hasLearned = false;
   #isClosed = false;
+  readonly #failures = new LogPace();
   /** The latest that was begun, while it is under way. */
   #learning: Promise<void> | null = null;
   #begun = 0;
@@ -164,7 +166,9 @@ export class ShopCounter implements VisitorShop {
 
   /** What is asked while the process ends may come too late, and nobody waits for it. */
   readonly #onFailure = (cause: unknown): void => {
-    if (!this.#isClosed) this.#parts.world.log.error({ err: cause }, "the shop does not answer");
+    const { clock, log } = this.#parts.world;
+    const failures = this.#isClosed ? 0 : this.#failures.add(clock.now());
+    if (failures > 0) log.error({ err: cause, failures }, "the shop does not answer");
   };
 
   /** The basket, and where its owner waits for what is sold out. */
